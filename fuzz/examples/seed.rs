@@ -144,6 +144,8 @@ impl Seeds {
                 self.add("symbols", &[&[4], symbol.decorated.unwrap_or(symbol.name).as_bytes()].concat());
             }
         }
+        let image = files.iter().find(|file| file.extension().is_some_and(|ending| ending == "exe"));
+        self.add("symbols", &[&[5], &fs::read(image.unwrap()).unwrap()[..]].concat());
         let text = "MODULE windows x86_64 44E4EC8C2F41492B9369D6B9A059577C2 a.pdb\nFILE 0 a.cpp\nINLINE_ORIGIN 0 f\n\
                     FUNC 1000 30 0 main\nINLINE 0 11 0 0 1010 10\n1000 30 10 0\nPUBLIC 1040 0 ?g@ns@@YAHXZ\n";
         self.add("symbols", &[&[0], text.as_bytes()].concat());

@@ -5,8 +5,11 @@
 
 #![no_main]
 
+use std::io::Cursor;
+
 use etwkit_fuzz::apart;
 use etwkit_symbols::breakpad;
+use etwkit_symbols::image::Image;
 use etwkit_symbols::portable::{Portable, embedded};
 use etwkit_symbols::table::Table;
 use etwkit_symbols::undecorate::{self, Decorated};
@@ -14,11 +17,12 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let Some((kind, bytes)) = data.split_first() else { return };
-    apart(|| match kind % 5 {
+    apart(|| match kind % 6 {
         0 => breakpad::table(bytes).map_or((), |table| ask(&table)),
         1 => summed(bytes).map_or((), |table| ask(&table)),
         2 => Portable::open(bytes.to_vec()).map_or((), |portable| lines(&portable)),
         3 => drop(embedded(bytes).map(|packed| packed.map(Portable::open))),
+        5 => drop(Image::open(Cursor::new(bytes))),
         _ => name(&String::from_utf8_lossy(bytes)),
     });
 });

@@ -126,6 +126,13 @@ struct Opened {
     hash: Option<String>,
 }
 
+/// What is missing in the answers of a session since its extract does without tables that were named.
+fn left_out(session: &Session, name: &str) -> Option<String> {
+    let tables: Vec<String> = session.asked_left_out().into_iter().collect();
+    let tables = Some(tables.join(", ")).filter(|tables| !tables.is_empty())?;
+    Some(format!("{name} was made without the rows of {tables} (--tables): what they tell is missing"))
+}
+
 impl<Q> Group<'_, Q> {
     fn ask<A>(&self, paths: &[PathBuf]) -> Vec<Asked<A>>
     where
@@ -181,13 +188,16 @@ impl<Q> Group<'_, Q> {
         sessions.iter().zip(of).map(ask).collect()
     }
 
-    fn ask_one<A>(&self, session: &Session, Opened { name, notes, hash }: Opened) -> Asked<A>
+    fn ask_one<A>(&self, session: &Session, Opened { name, mut notes, hash }: Opened) -> Asked<A>
     where
         Q: Fn(&Session) -> dump::Result<A>,
     {
         let answer = self.info(session, &name).map_err(|error| Error::from(error).of(&name));
+        // What an answer is headed with is no part of the question.
+        session.asked_left_out();
         let answer = answer.map(|info| (info, (self.question)(session).map_err(|error| error.of(session))));
         let shows_methods = session.has_asked_methods() && matches!(answer, Ok((_, Ok(_))));
+        notes.extend(left_out(session, &name));
         let gaps = gaps::of_session(session, Some(&name), shows_methods);
         Asked { name, notes, hash, gaps, answer }
     }

@@ -63,7 +63,7 @@ pub enum Error {
     },
     /// An extract has no rows that could be tagged.
     #[error(
-        "{path} keeps the tags that it was made with: it is a summary or packed; \
+        "{path} keeps the tags that it was made with: it is a summary, packed, or made with --tables; \
          extract the trace again with --stack-tag-file"
     )]
     KeepsTags {

@@ -28,6 +28,7 @@
 
 #![forbid(unsafe_code)]
 
+mod all_gaps;
 mod ask;
 mod asking;
 mod cache;
@@ -47,6 +48,7 @@ mod settings;
 pub mod symbols;
 mod tags;
 
+pub use all_gaps::AllGaps;
 pub use ask::{Asked, Naming};
 pub use asking::{Asking, Extracting, Progress, Resources};
 pub use engine::Engine;

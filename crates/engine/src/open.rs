@@ -115,9 +115,11 @@ impl Engine {
         if extract.derived().is_some_and(is_current) {
             return Ok(extract);
         }
-        if extract.manifest().detail != Detail::Full {
+        if !extract.manifest().has_all_rows() {
+            let is_summary = extract.manifest().detail == Detail::Summary;
+            let what = if is_summary { "is a summary" } else { "was made with --tables" };
             notes.push(format!(
-                "{} is a summary by an older version ({}): its sums may mean something else than those of \
+                "{} {what} by an older version ({}): its sums may mean something else than those of \
                  this one; extract the trace again",
                 path.display(),
                 extract.manifest().etwkit_version

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use etwkit_extract::manifest::Detail;
 use etwkit_extract::{Extract, derive_with_tags, has_tags};
 use etwkit_trace::tags::TagSet;
 
@@ -49,7 +48,7 @@ impl Engine {
             if extract.derived().is_some_and(|derived| has_tags(derived, &sets)) {
                 continue;
             }
-            if extract.manifest().detail != Detail::Full || extract.is_archive() {
+            if !extract.manifest().has_all_rows() || extract.is_archive() {
                 return Err(Error::KeepsTags { path: path.display().to_string() });
             }
             derive_with_tags(&extract, &sets)?;

@@ -16,6 +16,7 @@ use crate::commands::shell::{CompletionsArgs, ManArgs};
 use crate::commands::sql::args::SqlArgs;
 use crate::commands::strace::StraceArgs;
 use crate::commands::symbols::SymbolsArgs;
+use crate::commands::view::ViewArgs;
 use crate::options::Given;
 use crate::printer::Speech;
 use crate::rules::NameArgs;
@@ -128,6 +129,9 @@ pub(crate) enum Command {
         override_usage = "etwkit sql [OPTIONS] <EXTRACT>... <SQL>\n       etwkit sql [OPTIONS] --file <FILE> <EXTRACT>...\n       etwkit sql --show-schema [TABLE]"
     )]
     Sql(Box<SqlArgs>),
+    /// Look at traces in a browser: timeline, flame graphs, tables
+    #[command(after_help = VIEW_EXAMPLE)]
+    View(ViewArgs),
     /// Ask one question after the other: extracts stay open, words are completed
     #[command(after_help = CONSOLE_EXAMPLE)]
     Console(ConsoleArgs),
@@ -229,6 +233,14 @@ Example:
 
 Lines of a pipe or file are run one after the other; the exit code is then that of the worst answer.";
 
+const VIEW_EXAMPLE: &str = "\
+The page is served on the loopback address alone, and asks with a token that is in the link. Nothing leaves the machine.
+
+Example:
+  etwkit view slow-login.etl
+  etwkit view                            a page that opens traces
+  etwkit view --no-open slow-login.etwx  only prints the link";
+
 const EXPORT_EXAMPLE: &str = "\
 Example:
   etwkit export slow-login.etwx                             lists the processes
@@ -238,6 +250,7 @@ Example:
 const DEMO_EXAMPLE: &str = "\
 Example:
   etwkit demo                             writes etwkit-demo/git-bash.etl and asks why Git Bash is slow
+  etwkit demo --no-open                   without offering the page at the end
   etwkit dump overview slow-login.etl     where to begin with a trace of yours";
 
 const SYNTH_EXAMPLE: &str = "\
@@ -316,6 +329,10 @@ pub(crate) struct ExtractArgs {
     /// What is kept
     #[arg(long, value_enum, default_value_t = Detail::Full)]
     pub(crate) detail: Detail,
+    /// Tables that are kept: 'cpu*;disk*' keeps those alone, '!context_switch;!syscall' all others. What
+    /// names and times stand for is kept in any case
+    #[arg(long, value_name = "FILTER")]
+    pub(crate) tables: Option<String>,
     /// Only this time, in seconds since the start of the trace or as clock times: A..B, A.. or ..B
     #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
     pub(crate) range: Option<String>,
@@ -374,6 +391,9 @@ pub(crate) struct DemoArgs {
     /// Folder for the trace and its extract
     #[arg(value_name = "FOLDER", default_value = "etwkit-demo")]
     pub(crate) folder: PathBuf,
+    /// Do not offer to show the trace in a browser
+    #[arg(long)]
+    pub(crate) no_open: bool,
 }
 
 #[derive(Debug, Args)]

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use etwkit_engine::of_paths;
 pub(crate) use etwkit_engine::{SameTrace, is_trace};
-use etwkit_engine::{Settings, of_paths};
 use etwkit_query::Session;
 
 use crate::printer::Printer;
@@ -35,9 +35,4 @@ pub(crate) fn unpacked<'p>(
 ) -> anyhow::Result<Cow<'p, [PathBuf]>> {
     let context = printer.context();
     Ok(context.engine.unpacked(&context.asking, paths, printer.notes())?)
-}
-
-/// The folder for temporary files, if one is named.
-pub(crate) fn temp_dir() -> Option<PathBuf> {
-    Settings::from_environment().temp_dir
 }

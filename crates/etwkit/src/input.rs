@@ -11,7 +11,7 @@ use etwkit_extract::{Input, Options};
 use tempfile::TempDir;
 
 use crate::arguments::TraceArgs;
-use crate::report::Advised;
+use crate::report::advised;
 
 /// Opens what the arguments name, as one session.
 pub(crate) fn open(args: &TraceArgs) -> anyhow::Result<Opened> {
@@ -68,11 +68,8 @@ pub(crate) fn is_standard_input(path: &Path) -> bool {
 fn keep_standard_input(args: &TraceArgs) -> anyhow::Result<TempDir> {
     let input = std::io::stdin();
     if input.is_terminal() {
-        return Err(Advised {
-            message: "expected a trace on the standard input (-), found a terminal".to_owned(),
-            hint: "send one through a pipe: curl -s ADDRESS | etwkit info -".to_owned(),
-        }
-        .into());
+        let hint = "send one through a pipe: curl -s ADDRESS | etwkit info -";
+        return Err(advised("expected a trace on the standard input (-), found a terminal", hint));
     }
     let place = Settings::from_environment().temp_dir.unwrap_or_else(std::env::temp_dir);
     let limit = args.max_unpacked.saturating_mul(1 << 30);
@@ -82,16 +79,13 @@ fn keep_standard_input(args: &TraceArgs) -> anyhow::Result<TempDir> {
         let bytes = std::io::copy(&mut input.lock().take(limit.saturating_add(1)), &mut file)?;
         Ok::<_, std::io::Error>((folder, bytes))
     };
-    let (folder, bytes) = kept().map_err(|error| Advised {
-        message: format!("cannot keep the standard input in {}: {error}", place.display()),
-        hint: "set ETWKIT_TMP to a folder with more space".to_owned(),
+    let (folder, bytes) = kept().map_err(|error| {
+        let message = format!("cannot keep the standard input in {}: {error}", place.display());
+        advised(message, "set ETWKIT_TMP to a folder with more space")
     })?;
     if bytes > limit {
-        return Err(Advised {
-            message: format!("the standard input has more than {} GiB", args.max_unpacked),
-            hint: "--max-unpacked allows more".to_owned(),
-        }
-        .into());
+        let message = format!("the standard input has more than {} GiB", args.max_unpacked);
+        return Err(advised(message, "--max-unpacked allows more"));
     }
     Ok(folder)
 }

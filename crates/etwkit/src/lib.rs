@@ -14,7 +14,6 @@ mod console;
 mod context;
 mod exit;
 mod extracts;
-mod gaps;
 mod input;
 pub mod interrupt;
 mod options;
@@ -99,11 +98,8 @@ impl Screen<'_> {
         context: Context,
         work: impl FnOnce(&mut Printer<'_>) -> anyhow::Result<Exit>,
     ) -> Exit {
-        let mut printer = Printer::new(self.out)
-            .with_width(self.terminal.width)
-            .with_colors(self.terminal.colors, self.session)
-            .with_speech(self.speech)
-            .with_context(context);
+        let printer = Printer::new(self.out).on(self.terminal, self.session, self.speech);
+        let mut printer = printer.with_context(context);
         let result = work(&mut printer);
         // Where the work failed, what it has answered so far is printed all the same.
         let finished = printer.finish();
@@ -189,6 +185,7 @@ fn run_command(cli: &Cli, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
         Command::Strace(args) => commands::strace::run(args, printer),
         Command::Symbols(args) => commands::symbols::run(args, printer),
         Command::Synth(args) => commands::synth::run(args, printer),
+        Command::View(args) => commands::view::run(args, printer),
         Command::Completions(args) => commands::shell::completions(args, printer),
         Command::Man(args) => commands::shell::man(args, printer),
     }

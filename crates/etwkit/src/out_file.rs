@@ -14,7 +14,7 @@ use anyhow::Context;
 use etwkit_json7z::{is_json_part, looks_like_json_extract};
 use tempfile::NamedTempFile;
 
-use crate::report::Advised;
+use crate::report::advised;
 
 /// How unfinished files are called, between these.
 const PREFIX: &str = ".etwkit-";
@@ -115,6 +115,11 @@ impl Seek for OutFile {
     }
 }
 
+/// Begins to write a file whose bytes are collected before they go to the disk.
+pub(crate) fn buffered(path: &Path, replace: Replace) -> anyhow::Result<io::BufWriter<OutFile>> {
+    Ok(io::BufWriter::with_capacity(1 << 20, OutFile::create(path, replace)?))
+}
+
 /// Takes a file out of its buffer and gives it its name.
 pub(crate) fn keep(file: io::BufWriter<OutFile>, path: &Path) -> anyhow::Result<()> {
     let file = file.into_inner().map_err(io::IntoInnerError::into_error).with_context(|| cannot(path))?;
@@ -126,7 +131,7 @@ pub(crate) fn check(path: &Path, replace: Replace) -> anyhow::Result<()> {
     let Ok(metadata) = path.metadata() else { return Ok(()) };
     if metadata.is_dir() {
         let message = format!("expected a file to write, found a folder: {}", path.display());
-        return Err(Advised { message, hint: "give the name of a file in it".to_owned() }.into());
+        return Err(advised(message, "give the name of a file in it"));
     }
     if !metadata.is_file() {
         return Ok(());
@@ -137,8 +142,8 @@ pub(crate) fn check(path: &Path, replace: Replace) -> anyhow::Result<()> {
         && !(may_be_simulated && path.with_extension("truth.json").is_file())
     {
         let message = format!("will not overwrite {}: it is {what}", path.display());
-        let hint = "give another name; did a name of the output stand in front of the traces?".to_owned();
-        return Err(Advised { message, hint }.into());
+        let hint = "give another name; did a name of the output stand in front of the traces?";
+        return Err(advised(message, hint));
     }
     let may = match replace {
         Replace::Nothing => false,
@@ -148,8 +153,7 @@ pub(crate) fn check(path: &Path, replace: Replace) -> anyhow::Result<()> {
     if may {
         return Ok(());
     }
-    let message = format!("{} exists", path.display());
-    Err(Advised { message, hint: "--force overwrites it".to_owned() }.into())
+    Err(advised(format!("{} exists", path.display()), "--force overwrites it"))
 }
 
 /// What a regular file is, if it is something that somebody recorded and nothing can bring back.

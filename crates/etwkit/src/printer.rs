@@ -3,12 +3,12 @@
 
 use std::io::{self, Write};
 
-use etwkit_engine::{Asking, Gaps};
+use etwkit_engine::{AllGaps, Asking, Gaps};
 use etwkit_query::numbers::Numbers;
 use serde_json::{Value, json};
 
+use crate::Terminal;
 use crate::context::Context;
-use crate::gaps::AllGaps;
 use crate::sanitize;
 use crate::style::{Colors, Role, When, labelled};
 
@@ -91,14 +91,10 @@ impl<'w> Printer<'w> {
         }
     }
 
-    /// This printer, writing to a terminal with that many columns.
-    pub(crate) fn with_width(self, width: Option<usize>) -> Self {
-        Self { width, ..self }
-    }
-
-    /// This printer, for a terminal that has these colours and a session that may have chosen others.
-    pub(crate) fn with_colors(self, terminal: Colors, session: Option<When>) -> Self {
-        Self { terminal, colors: terminal.chosen(session), ..self }
+    /// This printer, for a terminal, in a session that may have chosen other colours and says so much.
+    pub(crate) fn on(self, terminal: Terminal, session: Option<When>, speech: Speech) -> Self {
+        let Terminal { width, colors } = terminal;
+        Self { width, terminal: colors, colors: colors.chosen(session), speech, ..self }
     }
 
     /// Follows the choice of a command line, if it has one.
@@ -106,11 +102,6 @@ impl<'w> Printer<'w> {
         if when.is_some() {
             self.colors = self.terminal.chosen(when);
         }
-    }
-
-    /// This printer, in a session that says so much.
-    pub(crate) fn with_speech(self, speech: Speech) -> Self {
-        Self { speech, ..self }
     }
 
     /// Follows what a command line wants to be said, if it wants something else than usual.
@@ -311,51 +302,13 @@ pub(crate) enum Align {
 /// A line of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TableLine {
-    role: Role,
-    text: String,
-}
-
-impl TableLine {
-    /// This line in the colour of warnings.
-    pub(crate) fn alarming(&self) -> Self {
-        Self { role: Role::Warning, text: self.text.clone() }
-    }
+    pub(crate) role: Role,
+    pub(crate) text: String,
 }
 
 impl std::fmt::Display for TableLine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.text)
-    }
-}
-
-/// A line, and what it is.
-pub(crate) trait Line {
-    fn role(&self) -> Role {
-        Role::Plain
-    }
-
-    fn text(&self) -> &str;
-}
-
-impl Line for str {
-    fn text(&self) -> &str {
-        self
-    }
-}
-
-impl Line for String {
-    fn text(&self) -> &str {
-        self
-    }
-}
-
-impl Line for TableLine {
-    fn role(&self) -> Role {
-        self.role
-    }
-
-    fn text(&self) -> &str {
-        &self.text
     }
 }
 
@@ -373,6 +326,16 @@ impl Table {
         let titles = columns.iter().map(|(title, _)| (*title).to_owned()).collect();
         let aligns = columns.iter().map(|(_, align)| *align).collect();
         Self { aligns, has_titles: true, rows: vec![titles] }
+    }
+
+    /// A table of rows below titles with `|` between; columns whose title ends with `>` stand at the right.
+    pub(crate) fn of<const N: usize>(titles: &str, rows: impl IntoIterator<Item = [String; N]>) -> Self {
+        fn column(title: &str) -> (&str, Align) {
+            title.strip_suffix('>').map_or((title, Align::Left), |title| (title, Align::Right))
+        }
+        let mut table = Self::new(&titles.split('|').map(column).collect::<Vec<_>>());
+        rows.into_iter().for_each(|row| table.row(row));
+        table
     }
 
     /// Names and values without titles.

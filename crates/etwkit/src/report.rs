@@ -13,6 +13,11 @@ pub(crate) struct Advised {
     pub(crate) hint: String,
 }
 
+/// An error that says what to do.
+pub(crate) fn advised(message: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
+    Advised { message: message.into(), hint: hint.into() }.into()
+}
+
 /// Traces that could not be extracted, while others could.
 #[derive(Debug, Default, thiserror::Error)]
 #[error("{} of {traces} traces could not be extracted", all.len())]
@@ -69,6 +74,7 @@ fn of_library(error: &(dyn std::error::Error + 'static)) -> Option<String> {
     let known = error.downcast_ref().and_then(etwkit_extract::Error::hint);
     let known = known
         .or_else(|| error.downcast_ref().and_then(etwkit_engine::Error::hint))
+        .or_else(|| error.downcast_ref().and_then(etwkit_server::StartError::hint))
         .or_else(|| error.downcast_ref().and_then(etwkit_trace::ReadError::hint))
         .or_else(|| error.downcast_ref().and_then(etwkit_extract::ConvertError::hint))
         .or_else(|| error.downcast_ref().and_then(etwkit_extract::StoreError::hint))
@@ -183,6 +189,7 @@ mod tests {
             ConvertError::Rows("x".into()),
             ConvertError::EmptyRange { duration_s: 1.0 },
             ConvertError::IsSummary { path: path() },
+            ConvertError::WithoutRows { path: path() },
             ConvertError::Interrupted,
         ];
         let trace = [io::ErrorKind::NotFound, io::ErrorKind::Other]

@@ -5,19 +5,20 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use etwkit_trace::derive::{self, SummarySink};
+use etwkit_trace::derive::{self, SummarySink, TableSource};
 use etwkit_trace::import::{self, ImportError, Imported, Progress, Range, screenshots};
-use etwkit_trace::sink::SinkError;
-use etwkit_trace::table::{CpuStack, Frame, Method, Row, Stack, Table};
+use etwkit_trace::sink::{Sink, SinkError};
+use etwkit_trace::table::{CpuStack, Frame, Row, Stack, StackHash};
 use etwkit_trace::tags::{self, TagSet};
-use etwkit_trace::topics;
+use etwkit_trace::topics::{self, TABLES};
 
 use crate::code_hash;
 use crate::describe::Described;
 use crate::facts::Facts;
 use crate::foreign::ReadError;
+use crate::left_out::{Names, Without, kept_with_stacks, left_out_by_default, left_out_of, told};
 use crate::manifest::{self, DerivedManifest, Detail, Diagnostic, Manifest, Topic, TraceSource};
-use crate::names::{self, NameFrom, Naming};
+use crate::names::{self, NAMED, NameFrom, Naming};
 use crate::pictures::Pictures;
 use crate::sealed::Sealed;
 use crate::writer::SYMBOLS;
@@ -42,6 +43,8 @@ pub struct ConvertOptions<'a> {
     pub described: Option<&'a Described>,
     /// What is written on the extract, see [`Manifest::labels`].
     pub labels: Option<&'a BTreeMap<String, String>>,
+    /// Tables that it does without, see [`left_out`](crate::left_out); without it as much as is usual.
+    pub left_out: Option<&'a Names>,
 }
 
 impl Default for ConvertOptions<'_> {
@@ -55,6 +58,7 @@ impl Default for ConvertOptions<'_> {
             names: None,
             described: None,
             labels: None,
+            left_out: None,
         }
     }
 }
@@ -74,12 +78,6 @@ pub struct Converted {
 #[must_use]
 pub fn is_row_table(name: &str) -> bool {
     topics::row_tables().any(|table| table.name == name)
-}
-
-/// Tables with stacks whose rows a summary keeps.
-fn kept_with_stacks() -> Vec<&'static Table> {
-    let is_kept = |table: &&Table| derive::names_stacks(table) && !is_row_table(table.name);
-    topics::TABLES.iter().copied().filter(is_kept).collect()
 }
 
 /// Why a trace could not be made an extract.
@@ -112,6 +110,12 @@ pub enum ConvertError {
         /// The extract.
         path: PathBuf,
     },
+    /// Sums by method cannot be computed again without the rows that they are of.
+    #[error("{} was made without some of the rows that sums by method are computed from", path.display())]
+    WithoutRows {
+        /// The extract.
+        path: PathBuf,
+    },
     /// The caller asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -129,7 +133,9 @@ impl ConvertError {
             Self::EmptyRange { .. } => {
                 Some("give a part of the trace in seconds since its start, such as 1.5..2")
             }
-            Self::IsSummary { .. } => Some("extract the trace again with --symbols"),
+            Self::IsSummary { .. } | Self::WithoutRows { .. } => {
+                Some("extract the trace again with --symbols")
+            }
             Self::Rows(_) => {
                 Some("extract the trace again; if that fails too, it is a defect of etwkit: please report it")
             }
@@ -213,18 +219,34 @@ pub fn convert_with_tags(
     let mut sealed = Sealed(writer.seal()?);
     let naming =
         options.names.map(|from| name(&mut sealed, &mut writer, from, kept.as_deref())).transpose()?;
-    let sealed = code_hash::write(sealed, &mut writer, false)?;
+    let sealed = code_hash::write(sealed, &mut writer)?;
+    let left_out = options.left_out.cloned().unwrap_or_else(left_out_by_default);
     match options.detail {
-        Detail::Full => derive::derive(&sealed, sets, &mut writer)?,
-        Detail::Summary => summarise(&sealed, sets, &mut writer)?,
+        Detail::Full => derive_without(&sealed, sets, &left_out, &mut writer)?,
+        Detail::Summary => summarise(&sealed, sets, &left_out, &mut writer)?,
+    }
+    for table in TABLES.iter().filter(|table| left_out.contains(table.name)) {
+        writer.remove(table)?;
     }
     writer.set_derived(depends_on(sets));
     let mut manifest = manifest_of(source, &imported, options.detail);
     manifest.native_names = naming.as_ref().map(Naming::counts);
     manifest.descriptions = options.described.and_then(Described::hash).map(str::to_owned);
     manifest.labels = options.labels.cloned().unwrap_or_default();
+    manifest.left_out = told(left_out);
     let written = writer.finish(manifest)?;
     Ok(Converted { written, imported, naming })
+}
+
+/// Computes the derived tables that are not left out.
+fn derive_without(
+    source: &dyn TableSource,
+    sets: &[TagSet],
+    left_out: &Names,
+    sink: &mut dyn Sink,
+) -> Result<(), SinkError> {
+    derive::derive(source, sets, &mut Without { left_out, sink })?;
+    if left_out.contains(StackHash::TABLE.name) { Ok(()) } else { derive::stack_hashes(source, sink) }
 }
 
 /// What the reader should know of symbol files that came with the trace and were not unpacked.
@@ -272,17 +294,15 @@ fn name(
 ) -> Result<Naming, ConvertError> {
     let (naming, renamed) = names::rename(sealed, &from.symbols(kept), from.on_symbols)?;
     if let Some(renamed) = renamed {
-        for (table, rows) in [(Frame::TABLE, renamed.frame), (Method::TABLE, renamed.method)] {
-            writer.remove(table)?;
-            writer.write(table, rows)?;
-        }
+        NAMED.iter().try_for_each(|table| writer.remove(table))?;
+        renamed.write(writer)?;
         *sealed = Sealed(writer.seal()?);
     }
     Ok(naming)
 }
 
-/// Names the native code of an extract that is there. It is replaced when all is done; nothing changes if no
-/// symbols are found.
+/// Names the native code of an extract that is there. It is replaced when all is done; nothing changes if
+/// neither symbols nor images that tell them are found.
 ///
 /// # Errors
 /// If the extract is damaged, packed or a summary, or cannot be written to.
@@ -296,18 +316,20 @@ pub fn name_again(
     if extract.manifest().detail == Detail::Summary {
         return Err(ConvertError::IsSummary { path: extract.path().to_owned() });
     }
+    if !extract.manifest().has_all_rows() {
+        return Err(ConvertError::WithoutRows { path: extract.path().to_owned() });
+    }
     // A link is not followed, but said.
     let is_there =
         |folder: &PathBuf| folder.symlink_metadata().is_ok_and(|found| found.is_dir() || found.is_symlink());
     let kept = Some(extract.path().join(SYMBOLS)).filter(is_there);
     let (naming, renamed) = names::rename(&base(extract), &from.symbols(kept.as_deref()), from.on_symbols)?;
     let Some(renamed) = renamed else { return Ok((naming, None)) };
-    let mut writer = Writer::again(extract, &[Frame::TABLE, Method::TABLE])?;
-    writer.write(Frame::TABLE, renamed.frame)?;
-    writer.write(Method::TABLE, renamed.method)?;
-    let sealed = code_hash::write(Sealed(writer.seal()?), &mut writer, false)?;
+    let mut writer = Writer::again(extract, &NAMED)?;
+    renamed.write(&mut writer)?;
+    let sealed = code_hash::write(Sealed(writer.seal()?), &mut writer)?;
     let sets = [TagSet::built_in()];
-    derive::derive(&sealed, &sets, &mut writer)?;
+    derive_without(&sealed, &sets, &left_out_of(extract), &mut writer)?;
     writer.set_derived(depends_on(&sets));
     let manifest = Manifest { native_names: Some(naming.counts()), ..extract.manifest().clone() };
     let written = writer.finish(manifest)?;
@@ -322,10 +344,15 @@ fn base(extract: &crate::Extract) -> Sealed {
 
 /// Computes the derived tables and leaves out the rows that they are computed from, and the stacks that only
 /// those had.
-fn summarise(sealed: &Sealed, sets: &[TagSet], writer: &mut Writer) -> Result<(), ConvertError> {
+fn summarise(
+    sealed: &Sealed,
+    sets: &[TagSet],
+    left_out: &Names,
+    writer: &mut Writer,
+) -> Result<(), ConvertError> {
     let mut sink = SummarySink::new(writer);
-    derive::derive(sealed, sets, &mut sink)?;
-    let kept = kept_with_stacks();
+    derive_without(sealed, sets, left_out, &mut sink)?;
+    let kept = kept_with_stacks(left_out);
     let stacks = sink.finish(sealed, &kept)?;
     for (table, rows) in kept.into_iter().zip(stacks.kept) {
         writer.remove(table)?;
@@ -335,8 +362,11 @@ fn summarise(sealed: &Sealed, sets: &[TagSet], writer: &mut Writer) -> Result<()
         writer.remove(table)?;
     }
     writer.write(Frame::TABLE, stacks.frame)?;
-    writer.write(Stack::TABLE, stacks.stack)?;
+    if !left_out.contains(Stack::TABLE.name) {
+        writer.write(Stack::TABLE, stacks.stack)?;
+    }
     writer.write(CpuStack::TABLE, stacks.cpu_stack)?;
+    writer.write(StackHash::TABLE, stacks.stack_hash)?;
     Ok(())
 }
 
@@ -355,7 +385,7 @@ pub fn derive_again(extract: &crate::Extract) -> Result<Written, ConvertError> {
 pub fn derive_with_tags(extract: &crate::Extract, sets: &[TagSet]) -> Result<Written, ConvertError> {
     let sealed = base(extract);
     let mut writer = crate::DerivedWriter::create(extract)?;
-    derive::derive(&sealed, sets, &mut writer)?;
+    derive_without(&sealed, sets, &left_out_of(extract), &mut writer)?;
     Ok(writer.finish(depends_on(sets))?)
 }
 
@@ -368,7 +398,7 @@ pub fn derive_with_tags(extract: &crate::Extract, sets: &[TagSet]) -> Result<Wri
 pub fn derive_into(extract: &crate::Extract, target: &Path) -> Result<Written, ConvertError> {
     let sets = [TagSet::built_in()];
     let mut writer = crate::DerivedWriter::at(target, extract)?;
-    derive::derive(&base(extract), &sets, &mut writer)?;
+    derive_without(&base(extract), &sets, &left_out_of(extract), &mut writer)?;
     Ok(writer.finish(depends_on(&sets))?)
 }
 

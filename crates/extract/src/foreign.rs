@@ -96,7 +96,7 @@ pub fn import_rows(
     let run_id = crate::run_id(&source.hash);
     let mut writer = Writer::create(target, WriterOptions { no_overwrite, run_id })?;
     let found = read(&mut writer)?;
-    let sealed = code_hash::write(Sealed(writer.seal()?), &mut writer, true)?;
+    let sealed = code_hash::write(Sealed(writer.seal()?), &mut writer)?;
     derive::derive(&sealed, &[], &mut Only { tables: &found.computed, sink: &mut writer })?;
     writer.set_derived(BTreeMap::from([(STACK_TAGS.to_owned(), found.tagged_by.to_owned())]));
     let mut manifest = Manifest::of_trace(Detail::Summary, source, &found.trace);

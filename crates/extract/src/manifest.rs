@@ -1,10 +1,11 @@
 //! `manifest.json`: what an extract is of, and what is in it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
 
 use etwkit_trace::table::{self, Trace};
+use etwkit_trace::topics::{self, TABLES};
 use serde::{Deserialize, Serialize};
 
 use crate::checksum::Checksums;
@@ -97,6 +98,10 @@ pub struct Manifest {
     /// What its maker wrote on it: names, and what each stands for here.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
+    /// Tables that whoever made it did not want, computed ones included, see [`left_out`](crate::left_out):
+    /// that they have no rows says nothing of the trace.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub left_out: BTreeSet<String>,
     /// Tables with rows, by name; derived ones have their own manifest. All others have files without rows.
     pub tables: BTreeMap<String, TableEntry>,
 }
@@ -119,8 +124,33 @@ impl Manifest {
             diagnostics: Vec::new(),
             native_names: None,
             labels: BTreeMap::new(),
+            left_out: BTreeSet::new(),
             tables: BTreeMap::new(),
         }
+    }
+
+    /// Whether it has all rows that derived tables are computed from, so that these can be computed again.
+    #[must_use]
+    pub fn has_all_rows(&self) -> bool {
+        let is_base = |name: &String| TABLES.iter().any(|table| table.name == name);
+        self.detail == Detail::Full && !self.left_out.iter().any(is_base)
+    }
+
+    /// The tables that were left out and that the trace has something for, as far as that is known.
+    pub fn left_out_of_recorded(&self) -> impl Iterator<Item = &str> {
+        self.left_out.iter().map(String::as_str).filter(|table| {
+            let topics = topics::of_table(table);
+            let mut known =
+                self.topics.iter().filter(|topic| topics.contains(&topic.topic.as_str())).peekable();
+            known.peek().is_none() || known.any(|topic| topic.recorded)
+        })
+    }
+
+    /// The command that makes the extract at `path` anew with all its tables, with the traces as this names
+    /// them.
+    #[must_use]
+    pub fn command(&self, path: &Path) -> String {
+        command(path, self.detail.name(), self.source.clone())
     }
 
     /// A manifest, without tables so far, of the trace that a row of the table `trace` describes.
@@ -369,6 +399,10 @@ struct Origin {
 /// The command that makes an extract of another version anew, with the traces as its manifest names them.
 fn again(path: &Path, manifest: &[u8]) -> String {
     let Origin { detail, source } = serde_json::from_slice(manifest).unwrap_or_default();
+    command(path, &detail, source)
+}
+
+fn command(path: &Path, detail: &str, source: TraceSource) -> String {
     let detail = if detail == Detail::Summary.name() { "--detail summary " } else { "" };
     let name = |file: SourceFile| file.archive.unwrap_or(file.name);
     let mut names: Vec<String> = source.files.into_iter().map(name).collect();

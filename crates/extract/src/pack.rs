@@ -40,7 +40,7 @@ impl Extract {
         let mut zip = ZipWriter::new(BufWriter::new(File::create_new(file)?));
         let (first, rest): (Vec<_>, Vec<_>) =
             self.place().names(self.path())?.into_iter().partition(is_first);
-        for name in first.into_iter().chain(rest) {
+        for name in first.into_iter().chain(rest).filter(|name| !is_pages(name)) {
             let Some(range) = self.place().find(self.path(), &name)? else { continue };
             let options = SimpleFileOptions::default()
                 .compression_method(CompressionMethod::Stored)
@@ -59,6 +59,11 @@ impl Extract {
         let mut file = zip.finish().map_err(io::Error::from)?;
         Ok(file.flush()?)
     }
+}
+
+/// Pages of time lines are made anew wherever the extract is looked at.
+fn is_pages(name: &str) -> bool {
+    name.starts_with("derived/pages-")
 }
 
 /// The manifest comes first, so that a glance at the start of the file says what it is.

@@ -24,7 +24,7 @@ const ATTEMPTS: u32 = 100;
 
 /// A folder on its way to `target`; removed when it is dropped before it is published.
 #[derive(Debug)]
-pub(crate) struct Partial {
+pub struct Partial {
     target: PathBuf,
     folder: PathBuf,
     content: PathBuf,
@@ -34,7 +34,10 @@ pub(crate) struct Partial {
 
 impl Partial {
     /// Makes the folder beside `target`, and removes those that dead processes left there.
-    pub(crate) fn create(target: &Path) -> StoreResult<Self> {
+    ///
+    /// # Errors
+    /// If there is no folder that `target` could lie in, or nothing can be written there.
+    pub fn create(target: &Path) -> StoreResult<Self> {
         let name = target.file_name().ok_or_else(|| StoreError::NoName { path: target.to_owned() })?;
         let parent = parent_of(target);
         if !parent.is_dir() {
@@ -49,7 +52,8 @@ impl Partial {
     }
 
     /// Where to write.
-    pub(crate) fn content(&self) -> &Path {
+    #[must_use]
+    pub fn content(&self) -> &Path {
         &self.content
     }
 
@@ -59,7 +63,10 @@ impl Partial {
     }
 
     /// Puts the folder under its name, in place of what is there.
-    pub(crate) fn publish(self) -> StoreResult<()> {
+    ///
+    /// # Errors
+    /// If the system refuses it; what was there is there then.
+    pub fn publish(self) -> StoreResult<()> {
         sync_tree(&self.content)?;
         self.put().map_err(StoreError::io("put the finished extract at", &self.target))?;
         let parent = parent_of(&self.target);

@@ -121,7 +121,7 @@ impl Stacks {
             let frame_id = self.frame(line, process);
             let stack_id = *self.nodes.entry((parent_id, frame_id)).or_insert_with(|| {
                 let stack_id = self.stacks.len() as i32;
-                self.stacks.push(Stack { stack_id, parent_id, frame_id, depth, ..Stack::default() });
+                self.stacks.push(Stack { stack_id, parent_id, frame_id, depth });
                 stack_id
             });
             parent_id = Some(stack_id);

@@ -38,6 +38,8 @@ pub(crate) struct Tables {
     /// What processes are called.
     names: Option<Arc<RenameRules>>,
     has_trace_id: bool,
+    /// Tables that were recorded and that an extract does without.
+    left_out: Arc<BTreeSet<String>>,
 }
 
 impl Tables {
@@ -50,7 +52,8 @@ impl Tables {
         let declared =
             topics::TABLES.iter().chain(DERIVED).map(|table| (table.name, declare(table))).collect();
         let loader = Arc::new(Loader::new(sources.len(), declare));
-        Self { declared, loader, sources, names, has_trace_id }
+        let left_out = sources.iter().flat_map(|source| source.left_out()).map(str::to_owned).collect();
+        Self { declared, loader, sources, names, has_trace_id, left_out: Arc::new(left_out) }
     }
 
     /// These tables, where processes have these names.
@@ -71,6 +74,11 @@ impl Tables {
     /// Whether a declared table has rows in any source; `None` if no such table is declared. Nothing is read.
     pub(crate) fn has_rows(&self, table: &str) -> Option<bool> {
         self.declared.contains_key(table).then(|| self.sources.iter().any(|source| source.has_rows(table)))
+    }
+
+    /// Tables that an extract does without, though the trace has what they tell.
+    pub(crate) fn left_out(&self) -> &BTreeSet<String> {
+        &self.left_out
     }
 
     /// Paths of the sources, as they were named.

@@ -9,6 +9,8 @@ mod tags;
 use std::collections::HashMap;
 use std::fmt::Write;
 
+use etwkit_trace::code_hash::{of_method, of_offset, of_stacks};
+
 pub(crate) use load::Loader;
 
 /// Deeper stacks are damage: Windows records a few hundred frames.
@@ -66,7 +68,8 @@ impl Node {
 struct Frame {
     module: i32,
     method: i32,
-    rva: i64,
+    /// Offset in the module; nothing for code that was compiled at run time.
+    rva: Option<i64>,
     address: i64,
     /// Frames of one method have the same number.
     identity: u32,
@@ -105,6 +108,14 @@ impl TraceFrames {
     /// in a circle in a damaged extract ends. Frames behind the first 4,096 are left out.
     pub fn stack(&self, stack_id: i32) -> impl Iterator<Item = i32> + '_ {
         self.walk(stack_id).take(MAX_FRAMES).filter(|frame| *frame >= 0)
+    }
+
+    /// The caller of the innermost frame of a stack, as a stack, and that frame; −1 is none. Callers have
+    /// smaller numbers.
+    #[must_use]
+    pub fn node(&self, stack_id: i32) -> Option<(Option<i32>, i32)> {
+        let node = at(&self.nodes, stack_id)?;
+        Some(((0..stack_id).contains(&node.parent).then_some(node.parent), node.frame))
     }
 
     /// All nodes from a stack to its outermost caller, by the number of their frame; −1 is none.
@@ -168,7 +179,7 @@ impl TraceFrames {
     #[must_use]
     pub fn method_or_offset(&self, frame_id: i32) -> Option<String> {
         let frame = at(&self.frames, frame_id)?;
-        let offset = if frame.module >= 0 { frame.rva } else { frame.address };
+        let offset = if frame.module >= 0 { frame.rva.unwrap_or_default() } else { frame.address };
         Some(self.method(frame_id).map_or_else(|| format!("+{offset:#x}"), str::to_owned))
     }
 
@@ -185,7 +196,7 @@ impl TraceFrames {
         // Writing into text does not fail.
         let _ = match (module, method) {
             (_, Some(method)) => write!(out, "{}!{method}", module.unwrap_or("?")),
-            (Some(module), None) => write!(out, "{module}+{:#x}", frame.rva),
+            (Some(module), None) => write!(out, "{module}+{:#x}", frame.rva.unwrap_or_default()),
             (None, None) => write!(out, "?!{:#x}", frame.address),
         };
     }
@@ -212,6 +223,23 @@ impl TraceFrames {
         with
     }
 
+    /// For each stack its number in any trace, see `etwkit_trace::code_hash`.
+    #[must_use]
+    pub fn stack_hashes(&self) -> Vec<i64> {
+        let module = |number| at(&self.modules, number).and_then(Option::as_ref).map(|module| &*module.name);
+        let code = |frame: &Frame| match at(&self.methods, frame.method).and_then(Option::as_ref) {
+            Some(method) => of_method(module(method.module).unwrap_or_default(), &method.name),
+            None => of_offset(module(frame.module), frame.rva),
+        };
+        let codes: Vec<i64> = self.frames.iter().map(code).collect();
+        let unknown = of_offset(None, None);
+        of_stacks(
+            self.nodes
+                .iter()
+                .map(|node| (Some(node.parent), at(&codes, node.frame).copied().unwrap_or(unknown))),
+        )
+    }
+
     /// Numbers the methods of all frames.
     fn identify(&mut self) {
         #[derive(PartialEq, Eq, Hash)]
@@ -236,7 +264,7 @@ impl TraceFrames {
             let path = at(&paths, frame.module).copied().flatten();
             let identity = match path {
                 _ if frame.method >= 0 => Identity::Method(frame.method),
-                Some(path) => Identity::Place(path, frame.rva),
+                Some(path) => Identity::Place(path, frame.rva.unwrap_or_default()),
                 None => Identity::Address(frame.address),
             };
             let number = u32::try_from(known.len()).unwrap_or(u32::MAX);

@@ -1,6 +1,5 @@
 //! The table `process` where rules say what processes are called. Whatever asks for names gets these.
 
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -9,14 +8,11 @@ use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::DFSchema;
 use datafusion::error::Result;
-use datafusion::logical_expr::{
-    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TableType, Volatility,
-    ident,
-};
+use datafusion::logical_expr::{Expr, ScalarUDF, TableType, ident};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::projection::ProjectionExec;
 
-use crate::functions::{arguments, invoke};
+use crate::functions::{Scalar, arguments};
 use crate::provider::DeclaredTable;
 use crate::rename::RenameRules;
 
@@ -28,13 +24,21 @@ const COMMAND_LINE: &str = "command_line";
 #[derive(Debug)]
 pub(crate) struct RenamedProcesses {
     table: Arc<DeclaredTable>,
+    /// What a process is called, by its executable and its command line.
     function: ScalarUDF,
 }
 
 impl RenamedProcesses {
     pub(crate) fn new(table: Arc<DeclaredTable>, rules: Arc<RenameRules>) -> Self {
-        let signature = Signature::exact(vec![DataType::Utf8, DataType::Utf8], Volatility::Immutable);
-        Self { table, function: ScalarUDF::new_from_impl(ProcessName { rules, signature }) }
+        let place = Arc::as_ptr(&rules).addr();
+        let types = |_: &[DataType]| Ok(vec![DataType::Utf8; 2]);
+        let function = Scalar::new("process_name", DataType::Utf8, place, types, move |columns| {
+            let [names, lines] = arguments(columns)?;
+            let rows = names.as_string::<i32>().iter().zip(lines.as_string::<i32>());
+            let names = rows.map(|(name, line)| Some(rules.name(name?, line)));
+            Ok(Arc::new(names.collect::<StringArray>()) as ArrayRef)
+        });
+        Self { table, function: ScalarUDF::new_from_impl(function) }
     }
 
     /// A column of the table as it is asked for, over a plan with the columns that it needs.
@@ -78,50 +82,5 @@ impl TableProvider for RenamedProcesses {
             columns.push((state.create_physical_expr(self.column(name), &of_plan)?, name.clone()));
         }
         Ok(Arc::new(ProjectionExec::try_new(columns, plan)?))
-    }
-}
-
-/// What a process is called: a function of its executable and its command line.
-#[derive(Debug)]
-struct ProcessName {
-    rules: Arc<RenameRules>,
-    signature: Signature,
-}
-
-impl ScalarUDFImpl for ProcessName {
-    fn name(&self) -> &'static str {
-        "process_name"
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn return_type(&self, _arguments: &[DataType]) -> Result<DataType> {
-        Ok(DataType::Utf8)
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        invoke(&args, |columns| {
-            let [names, lines] = arguments(columns)?;
-            let rows = names.as_string::<i32>().iter().zip(lines.as_string::<i32>());
-            let names = rows.map(|(name, line)| Some(self.rules.name(name?, line)));
-            Ok(Arc::new(names.collect::<StringArray>()) as ArrayRef)
-        })
-    }
-}
-
-// With other rules it is another function.
-impl PartialEq for ProcessName {
-    fn eq(&self, other: &Self) -> bool {
-        self.rules == other.rules
-    }
-}
-
-impl Eq for ProcessName {}
-
-impl Hash for ProcessName {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.name().hash(state);
     }
 }

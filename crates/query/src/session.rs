@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use datafusion::arrow::array::{AsArray, RecordBatch};
 use datafusion::arrow::datatypes::Int64Type;
@@ -30,7 +30,7 @@ use crate::parameters::{Parameter, Values};
 use crate::rename::RenameRules;
 use crate::runtime::Threads;
 use crate::spill::Spill;
-use crate::{Answer, Cancel, Error, Result, Source, error, functions, statement, trace_keys};
+use crate::{Answer, Cancel, Error, Result, Source, error, functions, one_row, statement, trace_keys};
 
 /// What answers take names of methods from, in the SQL of questions that show them.
 const METHODS: [&str; 3] = ["cpu_method", "stack_text", "method_name"];
@@ -72,6 +72,8 @@ pub struct Session {
     batch: Option<Member>,
     /// Whether a question named methods.
     asked_methods: AtomicBool,
+    /// Tables that questions named and that an extract does without.
+    asked_left_out: Mutex<BTreeSet<String>>,
 }
 
 impl fmt::Debug for Session {
@@ -93,7 +95,7 @@ impl Session {
         let sources: Vec<Arc<Source>> = sources.into_iter().map(Arc::new).collect();
         let engine = Engine::new(sources.into(), options.clone(), true);
         engine.context()?;
-        Ok(Self { engine, batch: None, asked_methods: AtomicBool::default() })
+        Ok(Self::over(engine, None))
     }
 
     /// A session over the same extracts that answers in another way, with tags and a switch of its own. Files
@@ -105,12 +107,17 @@ impl Session {
         let tables = self.engine.tables().with_names(options.process_names.clone());
         let engine = Engine { tables, options: options.clone(), context: OnceLock::new() };
         engine.context()?;
-        Ok(Self { engine, batch: None, asked_methods: AtomicBool::default() })
+        Ok(Self::over(engine, None))
     }
 
     /// One of several that are asked together.
     pub(crate) const fn of_batch(engine: Engine, member: Member) -> Self {
-        Self { engine, batch: Some(member), asked_methods: AtomicBool::new(false) }
+        Self::over(engine, Some(member))
+    }
+
+    const fn over(engine: Engine, batch: Option<Member>) -> Self {
+        let asked_left_out = Mutex::new(BTreeSet::new());
+        Self { engine, batch, asked_methods: AtomicBool::new(false), asked_left_out }
     }
 
     /// A session over the extracts at these paths.
@@ -139,6 +146,7 @@ impl Session {
     /// Whether a table of an extract has rows, without asking; `None` for what is no such table.
     #[must_use]
     pub fn has_rows(&self, table: &str) -> Option<bool> {
+        self.note_left_out(|left_out| left_out == table);
         self.engine.tables().has_rows(table)
     }
 
@@ -157,6 +165,21 @@ impl Session {
     /// them.
     pub fn has_asked_methods(&self) -> bool {
         self.asked_methods.swap(false, Ordering::Relaxed)
+    }
+
+    /// The tables that questions named since the last call and that an extract does without, though the trace
+    /// has what they tell.
+    pub fn asked_left_out(&self) -> BTreeSet<String> {
+        std::mem::take(&mut *self.asked_left_out.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn note_left_out(&self, is_named: impl Fn(&str) -> bool) {
+        let left_out = self.engine.tables().left_out();
+        if left_out.is_empty() {
+            return;
+        }
+        let mut asked = self.asked_left_out.lock().unwrap_or_else(PoisonError::into_inner);
+        asked.extend(left_out.iter().filter(|table| is_named(table)).cloned());
     }
 
     /// Path of the first extract, as it was named.
@@ -198,6 +221,7 @@ impl Session {
         if METHODS.iter().any(|table| sql.contains(table)) {
             self.asked_methods.store(true, Ordering::Relaxed);
         }
+        self.note_left_out(|table| names_word(sql, table));
         let Some(member) = &self.batch else {
             return self.engine.run(self.engine.plan(sql, Values::default())?);
         };
@@ -332,7 +356,7 @@ impl Engine {
                 if plan_needs_frames(&plan)? {
                     loader.frames(&context.state()).await?;
                 }
-                context.execute_logical_plan(plan).await?.execute_stream().await
+                context.execute_logical_plan(one_row::held(plan)?).await?.execute_stream().await
             };
             starting.await.map_err(|e| error::from_planning(&e))
         })?;
@@ -355,6 +379,16 @@ fn scanned(plan: &LogicalPlan) -> BTreeSet<String> {
 }
 
 /// Whether a function of the plan, or of a plan inside it, looks frames up.
+/// Whether SQL has a name as a whole word.
+fn names_word(sql: &str, name: &str) -> bool {
+    let is_apart = |c: Option<char>| c.is_none_or(|c| c != '_' && !c.is_alphanumeric());
+    sql.match_indices(name).any(|(at, found)| {
+        let (before, behind) = (sql.get(..at), sql.get(at + found.len()..));
+        is_apart(before.and_then(|text| text.chars().next_back()))
+            && is_apart(behind.and_then(|text| text.chars().next()))
+    })
+}
+
 fn plan_needs_frames(plan: &LogicalPlan) -> datafusion::error::Result<bool> {
     let needs = |expr: &Expr| {
         expr.exists(|part| {

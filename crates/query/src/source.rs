@@ -6,7 +6,7 @@ use std::path::Path;
 use datafusion::arrow::array::RecordBatch;
 use etwkit_extract::manifest::Manifest;
 use etwkit_extract::{Extract, extract_row, run_id};
-use etwkit_trace::table::{ExtractInfo, Table};
+use etwkit_trace::table::{ExtractInfo, Row, StackHash, Table};
 
 use crate::Result;
 
@@ -74,6 +74,14 @@ impl Source {
             Rows::Batches(_) => None,
             Rows::Extract(extract) => Some(extract.manifest()),
         }
+    }
+
+    /// The tables that it does without, though what they tell was recorded. Numbers of stacks are computed.
+    pub(crate) fn left_out(&self) -> impl Iterator<Item = &str> {
+        let manifest = self.manifest().into_iter();
+        manifest
+            .flat_map(|manifest| manifest.left_out_of_recorded())
+            .filter(|table| *table != StackHash::TABLE.name)
     }
 
     /// The number of its trace; 0 for rows in memory.

@@ -1,10 +1,10 @@
-//! `stack_frame` and `stack_text`: stacks unrolled, computed while they are read and only for the stacks that
-//! are asked for.
+//! `stack_frame`, `stack_text` and `stack_hash`: stacks unrolled, as text and as numbers, computed while they
+//! are read and only for the stacks that are asked for.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use datafusion::arrow::array::builder::{BooleanBuilder, Int32Builder, StringBuilder};
+use datafusion::arrow::array::builder::{BooleanBuilder, Int32Builder, Int64Builder, StringBuilder};
 use datafusion::arrow::array::{ArrayRef, AsArray, Int32Array, RecordBatch};
 use datafusion::arrow::compute::filter_record_batch;
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
@@ -18,7 +18,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
-use etwkit_trace::table::Table;
+use etwkit_trace::table::{Row, StackHash, Table};
 use futures::stream;
 
 use crate::frames::{Frames, Loader, TraceFrames};
@@ -39,17 +39,20 @@ pub(crate) enum Unrolled {
     Frames,
     /// `stack_text`: a row for each stack.
     Text,
+    /// `stack_hash`: a row for each stack, whether the file of the table has one or not.
+    Hash,
 }
 
 impl Unrolled {
     pub(crate) fn named(name: &str) -> Option<Self> {
-        [Self::Frames, Self::Text].into_iter().find(|unrolled| unrolled.table().name == name)
+        [Self::Frames, Self::Text, Self::Hash].into_iter().find(|unrolled| unrolled.table().name == name)
     }
 
-    const fn table(self) -> &'static Table {
+    fn table(self) -> &'static Table {
         match self {
             Self::Frames => &STACK_FRAME,
             Self::Text => &STACK_TEXT,
+            Self::Hash => StackHash::TABLE,
         }
     }
 }
@@ -144,10 +147,14 @@ impl TableProvider for StackTable {
             let run_id = usize::try_from(trace_id).ok().and_then(|index| self.run_ids.get(index));
             let ids = (trace_id, run_id.copied().unwrap_or_default());
             let stacks = self.select(session, filters, ids, trace)?;
+            // That of a stack needs those of all its callers, so that all together are the least work.
+            let hashes: Arc<[i64]> =
+                if self.unrolled == Unrolled::Hash { trace.stack_hashes().into() } else { Arc::default() };
             let size = stacks.len().div_ceil(session.config().target_partitions()).max(BATCH_ROWS);
             for from in (0..stacks.len()).step_by(size) {
                 parts.push(Arc::new(Part {
                     unrolled: self.unrolled,
+                    hashes: hashes.clone(),
                     schema: self.schema.clone(),
                     frames: frames.clone(),
                     ids,
@@ -166,6 +173,8 @@ impl TableProvider for StackTable {
 #[derive(Debug, Clone)]
 struct Part {
     unrolled: Unrolled,
+    /// Numbers of all stacks, where these are asked for.
+    hashes: Arc<[i64]>,
     schema: SchemaRef,
     frames: Arc<Frames>,
     /// The extract and its trace.
@@ -220,6 +229,7 @@ impl Part {
             let added = match self.unrolled {
                 Unrolled::Frames => columns.frames(trace, stack_id, seen),
                 Unrolled::Text => columns.text(trace, stack_id),
+                Unrolled::Hash => columns.hash(&self.hashes, stack_id),
             };
             rows += added;
             stacks.append_value_n(stack_id, added);
@@ -237,6 +247,7 @@ impl Part {
                 Arc::new(columns.firsts.finish()),
             ]),
             Unrolled::Text => all.push(Arc::new(columns.texts.finish())),
+            Unrolled::Hash => all.push(Arc::new(columns.hashes.finish())),
         }
         Ok(RecordBatch::try_new(self.schema.clone(), all)?)
     }
@@ -248,6 +259,7 @@ struct Columns {
     depths: Int32Builder,
     firsts: BooleanBuilder,
     texts: StringBuilder,
+    hashes: Int64Builder,
     text_bytes: usize,
     line: String,
 }
@@ -263,6 +275,12 @@ impl Columns {
             added += 1;
         }
         added
+    }
+
+    fn hash(&mut self, hashes: &[i64], stack_id: i32) -> usize {
+        let hash = usize::try_from(stack_id).ok().and_then(|stack| hashes.get(stack));
+        self.hashes.extend(hash.map(|hash| Some(*hash)));
+        usize::from(hash.is_some())
     }
 
     fn text(&mut self, trace: &TraceFrames, stack_id: i32) -> usize {

@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         writeln!(out, "{element}")?;
     }
     let symbols = Symbols::new(path, Options { tables: Some(cache.join("tables")), ..Options::default() });
-    let mut progress = |_: &Identity, event: Event<'_>| {
+    let mut progress = |_: &str, event: Event<'_>| {
         drop(writeln!(out, "{event:?}"));
     };
     let outcome = symbols.load(&identity, &mut progress);

@@ -6,6 +6,7 @@
 //! knows neither traces nor tables.
 //!
 //! - [`identity`]: name, GUID and age; names out of a trace reduced to those of plain files
+//! - [`image`]: images by time stamp and size, and the symbol files that they name
 //! - [`search_path`]: `_NT_SYMBOL_PATH` and its shortcuts
 //! - [`store`]: symbol stores: folders, downstream caches, servers, compressed files
 //! - [`pdb`], [`breakpad`], [`portable`]: the files
@@ -19,6 +20,7 @@
 pub mod breakpad;
 mod error;
 pub mod identity;
+pub mod image;
 mod load;
 pub mod pdb;
 pub mod portable;
@@ -31,7 +33,8 @@ pub mod undecorate;
 
 pub use error::{Error, Result};
 pub use identity::Identity;
-pub use load::{Module, Options, Outcome, Symbols};
+pub use image::{ImageIdentity, NamedPdb};
+pub use load::{ImageSearch, Module, Options, Outcome, Symbols};
 pub use progress::{Event, Progress};
 pub use search_path::SearchPath;
 pub use store::Attempt;

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
+use crate::image::{Image, ImageIdentity, NamedPdb};
 use crate::pdb::Pdb;
 use crate::portable::{Portable, SourceLine};
-use crate::store::{Attempt, Client, Found, Kind, Limits, Search};
+use crate::store::{Attempt, Client, Found, Kind, Limits, Search, Sought};
 use crate::table::{self, Table};
 use crate::{Error, Event, Identity, Progress, Result, SearchPath, Symbol, breakpad};
 
@@ -52,6 +53,17 @@ pub enum Outcome {
     },
 }
 
+/// What became of a search for an image.
+#[derive(Debug, Default)]
+pub struct ImageSearch {
+    /// The symbol file that the image names; `None` if it was not found, or names none.
+    pub pdb: Option<NamedPdb>,
+    /// Where the image came from: a path or URL. `None` if it was not found.
+    pub source: Option<String>,
+    /// Places before that, and why they were not used.
+    pub tried: Vec<Attempt>,
+}
+
 /// Symbols of one module.
 #[derive(Debug)]
 pub struct Module {
@@ -87,14 +99,35 @@ impl Symbols {
 
     /// Finds and reads the symbols of one module.
     pub fn load(&self, identity: &Identity, progress: &mut dyn Progress) -> Outcome {
-        progress.event(identity, Event::Started);
+        progress.event(identity.name(), Event::Started);
         let mut tried = Vec::new();
         let found = self.kept(identity, &mut tried).or_else(|| self.found(identity, progress, &mut tried));
-        progress.event(identity, Event::Finished { is_loaded: found.is_some() });
+        progress.event(identity.name(), Event::Finished { is_loaded: found.is_some() });
         match found {
             Some((content, source)) => Outcome::Loaded(Module { content, source, tried }),
             None => Outcome::Missing { tried },
         }
+    }
+
+    /// Finds an image, and reads which symbol file it names.
+    pub fn image(&self, wanted: &ImageIdentity, progress: &mut dyn Progress) -> ImageSearch {
+        progress.event(wanted.name(), Event::Started);
+        let mut search = ImageSearch::default();
+        if let Some(found) = self.search().find(Sought::Image(wanted), progress, &mut search.tried) {
+            let image = File::open(&found.path).map_err(Error::from).and_then(Image::open);
+            match image {
+                Ok(image) => (search.pdb, search.source) = (image.pdb, Some(found.source)),
+                Err(error) => {
+                    search.tried.push(Attempt { place: found.source, reason: error.to_string() });
+                }
+            }
+        }
+        progress.event(wanted.name(), Event::Finished { is_loaded: search.pdb.is_some() });
+        search
+    }
+
+    fn search(&self) -> Search<'_> {
+        Search { path: &self.path, client: &self.client, cache: self.options.cache.as_deref() }
     }
 
     /// The table of an earlier run.
@@ -121,10 +154,9 @@ impl Symbols {
         progress: &mut dyn Progress,
         tried: &mut Vec<Attempt>,
     ) -> Option<(Content, String)> {
-        let search = Search { path: &self.path, client: &self.client, cache: self.options.cache.as_deref() };
-        let found = search.find(identity, progress, tried)?;
+        let found = self.search().find(identity.into(), progress, tried)?;
         let bytes = fs::metadata(&found.path).map_or(0, |metadata| metadata.len());
-        progress.event(identity, Event::Reading { place: &found.source, bytes });
+        progress.event(identity.name(), Event::Reading { place: &found.source, bytes });
         match self.read(&found, bytes, identity, tried) {
             Ok(content) => Some((content, found.source)),
             Err(error) => {
@@ -148,6 +180,7 @@ impl Symbols {
             }
             Kind::Pdb | Kind::CompressedPdb => apart(|| open(&found.path)?.table())?,
             Kind::Breakpad => apart(|| breakpad::table(BufReader::new(File::open(&found.path)?)))?,
+            Kind::Image => return Err(Error::Unsupported("it is an image, no symbol file")),
         };
         if let Some(folder) = &self.options.tables
             && let Err(error) = keep(&table_path(folder, identity), &table)
@@ -172,6 +205,16 @@ impl Module {
             Content::Table(table) => Ok(table.resolve_sorted(rvas)),
             Content::Large(path) => Ok(apart(|| open(path)?.table_of(rvas))?.resolve_sorted(rvas)),
             Content::Portable(_) => Ok(vec![None; rvas.len()]),
+        }
+    }
+
+    /// Functions and public symbols that it names; `None` where nobody counted: portable PDB files, which
+    /// name no native code, and large ones, of which parts are read.
+    #[must_use]
+    pub const fn function_count(&self) -> Option<usize> {
+        match &self.content {
+            Content::Table(table) => Some(table.len()),
+            Content::Large(_) | Content::Portable(_) => None,
         }
     }
 

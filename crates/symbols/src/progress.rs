@@ -1,7 +1,5 @@
 //! What a caller learns while symbols are loaded.
 
-use crate::Identity;
-
 /// A step on the way to the symbols of one module.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
@@ -33,17 +31,18 @@ pub enum Event<'a> {
 
 /// Who wants to know. Several modules may be loaded at a time, each with a `Progress` of its own.
 pub trait Progress {
-    /// Reports a step.
-    fn event(&mut self, identity: &Identity, event: Event<'_>);
+    /// Reports a step on the way to a file, by its name: that of a trace, to be escaped before a terminal
+    /// sees it.
+    fn event(&mut self, name: &str, event: Event<'_>);
 }
 
 /// Nobody wants to know.
 impl Progress for () {
-    fn event(&mut self, _: &Identity, _: Event<'_>) {}
+    fn event(&mut self, _: &str, _: Event<'_>) {}
 }
 
-impl<F: FnMut(&Identity, Event<'_>)> Progress for F {
-    fn event(&mut self, identity: &Identity, event: Event<'_>) {
-        self(identity, event);
+impl<F: FnMut(&str, Event<'_>)> Progress for F {
+    fn event(&mut self, name: &str, event: Event<'_>) {
+        self(name, event);
     }
 }

@@ -23,6 +23,7 @@ pub use etwkit_decode::{Descriptions, describe, status};
 pub use etwkit_etl::Error as ReadError;
 
 pub mod attribution;
+pub mod code_hash;
 pub mod counts;
 mod declared;
 pub mod derive;

@@ -1,6 +1,7 @@
 //! The critical path as a question: what stands above its rows, and how much of it people see.
 
 use etwkit_query::Session;
+use etwkit_query::dump::rows::Field;
 use etwkit_query::dump::{Error, Top};
 use etwkit_query::question::Format::FineMilliseconds;
 use etwkit_query::question::{Answer, Form, Line, Question, fields};
@@ -36,10 +37,15 @@ impl Question for PathRequest {
         let answer = |asked: &Self, session: &Session| {
             Self { top: asked.top.or(Some(0)), ..asked.clone() }.answer_for_people(session)
         };
+        let all = Shown { has_unknown: true };
         let form = if self.by_process {
-            Form::made::<ProcessShare>(sql, answer)
+            let tell = move |_: &Self, fields: &mut [Field]| {
+                PROCESSES.tell::<ProcessShare>(&all, Into::into, fields)
+            };
+            Form::made::<ProcessShare>(sql, answer).telling(tell)
         } else if self.sums {
-            Form::made::<Share>(sql, answer)
+            let tell = move |_: &Self, fields: &mut [Field]| SHARES.tell::<Share>(&all, Into::into, fields);
+            Form::made::<Share>(sql, answer).telling(tell)
         } else if self.tree {
             Form::made::<Node>(sql, answer).with_fields(fields::<Stacks>())
         } else {

@@ -189,8 +189,9 @@ impl Question for WaitQuestion {
                 Form::made::<ChainRow>(self.chains().sql(), chains::answer).with_fields(fields::<Stacks>())
             }
             Rows::Single => Form::made::<WaitRow>(self.request().list_sql(), single::answer)
+                .shows_as(&single::WAITS, single::Wait::without_stacks)
                 .with_fields(fields::<Stacks>()),
-            Rows::Sums(_) => Form::made::<WaitSum>(self.request().sql(), sums::answer),
+            Rows::Sums(_) => Form::made::<WaitSum>(self.request().sql(), sums::answer).telling(sums::tell),
         };
         form.top(self.top)
     }

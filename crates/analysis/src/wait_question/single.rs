@@ -11,16 +11,23 @@ use crate::stacks::StackText;
 use crate::wait::{WaitRow, WaitSort};
 
 #[derive(Serialize)]
-struct Wait {
+pub(super) struct Wait {
     #[serde(flatten)]
     row: WaitRow,
     #[serde(flatten)]
     stacks: Stacks,
 }
 
+impl Wait {
+    /// A wait whose stacks were not read.
+    pub(super) fn without_stacks(row: WaitRow) -> Self {
+        Self { row, stacks: Stacks::default() }
+    }
+}
+
 type Single = Column<WaitQuestion, Wait>;
 
-const WAITS: View<WaitQuestion, Wait> = View::new(
+pub(super) const WAITS: View<WaitQuestion, Wait> = View::new(
     &[
         Single::new("Start", "Start", Moment, |_, it| it.row.start_ns.into()),
         Single::new("Wait", "Wait ms", FineMilliseconds, |_, it| it.row.wait_ns.into()).cost(),

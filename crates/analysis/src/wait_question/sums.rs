@@ -1,6 +1,7 @@
 //! Sums of waits.
 
 use etwkit_query::Session;
+use etwkit_query::dump::rows::Field;
 use etwkit_query::question::Format::{Id, Milliseconds, Moment, ProcessLine, Whole, WholeMicroseconds, Word};
 use etwkit_query::question::{Answer, Column, Ranked, Value, View};
 
@@ -81,6 +82,12 @@ const SUMS: View<Asked, WaitSum> = View::new(
     |row| row.sort_value,
 )
 .ranking(|asked| Ranked::rows_unless(asked.of.sort == WaitSort::Time));
+
+/// Says how columns for machines add up.
+pub(super) fn tell(question: &WaitQuestion, fields: &mut [Field]) {
+    let asked = Asked { of: question.clone(), has_open: true, has_unknown: true };
+    SUMS.tell(&asked, |row: WaitSum| row, fields);
+}
 
 /// `module!method`; code without a name as `module+0x1a2b`.
 fn code(row: &WaitSum) -> String {

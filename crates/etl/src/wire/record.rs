@@ -24,6 +24,10 @@ pub struct Cut {
 }
 
 impl Cut {
+    const fn message(timestamp: i64, position: usize, len: u16) -> Self {
+        Self { timestamp, position: position as u32, len, kind: HeaderKind::Message }
+    }
+
     /// The event, from the bytes of its buffer: the processor of the buffer, and its file and number.
     #[inline]
     #[must_use]
@@ -41,53 +45,49 @@ impl Cut {
     }
 }
 
-/// What lies at a position of a buffer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
-    /// An event.
-    Event(Cut),
-    /// A record of that many bytes that carries no event.
+/// The event at the beginning of these bytes, if it has one of the common structured headers.
+#[inline]
+fn structured(bytes: &[u8], position: usize) -> Option<Cut> {
+    let [_, _, kind, marker] = u32_at(bytes, 0)?.to_le_bytes();
+    if marker != MARKER_EVENT {
+        return None;
+    }
+    let kind = HeaderKind::from_byte(kind)?;
+    let time_at = kind.time_stamp_at()?;
+    let len = u16_at(bytes, if kind.is_kernel() { 4 } else { 0 }).unwrap_or_default();
+    if usize::from(len) < kind.header_len() || usize::from(len) > bytes.len() {
+        return None;
+    }
+    let timestamp = i64_at(bytes, time_at).unwrap_or_default();
+    Some(Cut { timestamp, position: position as u32, len, kind })
+}
+
+/// What lies at a position, where it is no event with one of the common headers.
+enum Rare {
+    /// A message of WPP.
+    Message {
+        timestamp: i64,
+        len: u16,
+    },
     Skip(usize),
-    /// No more records.
     End,
-    /// No header that makes sense: the rest of the buffer cannot be cut.
     Broken,
 }
 
-/// Looks at the record at `position` of a buffer whose valid data ends at `end`.
-///
-/// `previous` stamps WPP messages that carry no time of their own.
-#[inline]
-#[must_use]
-pub fn step(buffer: &[u8], position: usize, end: usize, previous: i64) -> Step {
-    let bytes = buffer.get(position..end).unwrap_or_default();
-    let Some(word) = u32_at(bytes, 0) else { return Step::End };
-    if word == FILLER {
-        return Step::End;
-    }
-    let [_, _, kind, marker] = word.to_le_bytes();
-    if marker == MARKER_EVENT
-        && let Some(kind) = HeaderKind::from_byte(kind)
-        && let Some(time_at) = kind.time_stamp_at()
-    {
-        let len = u16_at(bytes, if kind.is_kernel() { 4 } else { 0 }).unwrap_or_default();
-        if usize::from(len) < kind.header_len() || usize::from(len) > bytes.len() {
-            return Step::Broken;
-        }
-        let timestamp = i64_at(bytes, time_at).unwrap_or_default();
-        return Step::Event(Cut { timestamp, position: position as u32, len, kind });
-    }
-    rare(bytes, position, word, previous)
-}
-
-/// Everything but the common structured headers.
+/// Looks at everything but the common structured headers. `previous` stamps WPP messages that carry no time
+/// of their own.
 #[cold]
-fn rare(bytes: &[u8], position: usize, word: u32, previous: i64) -> Step {
+fn rare(bytes: &[u8], previous: i64) -> Rare {
+    let Some(word) = u32_at(bytes, 0).filter(|word| *word != FILLER) else { return Rare::End };
     let [_, _, kind, marker] = word.to_le_bytes();
     let first = usize::from(word as u16);
     match marker {
-        MARKER_MESSAGE => message(bytes, position, previous),
-        MARKER_EVENT if kind == HeaderKind::Message as u8 => message(bytes, position, previous),
+        MARKER_MESSAGE => message(bytes, previous),
+        MARKER_EVENT if kind == HeaderKind::Message as u8 => message(bytes, previous),
+        // One whose length makes no sense.
+        MARKER_EVENT if HeaderKind::from_byte(kind).is_some_and(|kind| kind.time_stamp_at().is_some()) => {
+            Rare::Broken
+        }
         // Timed, error and future kinds: old ones of the kernel have the size in the second word.
         MARKER_EVENT => {
             let len = if kind >= 0x0A { first } else { usize::from(u16_at(bytes, 4).unwrap_or_default()) };
@@ -95,28 +95,28 @@ fn rare(bytes: &[u8], position: usize, word: u32, previous: i64) -> Step {
         }
         MARKER_ULONG_TIME => skip(first, 16, bytes),
         // Bit 7 clear: a WNODE, whose first word is its size; 0 is unused space.
-        marker if marker & 0x80 == 0 && word == 0 => Step::End,
+        marker if marker & 0x80 == 0 && word == 0 => Rare::End,
         marker if marker & 0x80 == 0 => skip(word as usize, 48, bytes),
-        _ => Step::Broken,
+        _ => Rare::Broken,
     }
 }
 
-fn skip(len: usize, least: usize, bytes: &[u8]) -> Step {
-    if len >= least && len <= bytes.len() { Step::Skip(len) } else { Step::Broken }
+fn skip(len: usize, least: usize, bytes: &[u8]) -> Rare {
+    if len >= least && len <= bytes.len() { Rare::Skip(len) } else { Rare::Broken }
 }
 
-fn message(bytes: &[u8], position: usize, previous: i64) -> Step {
+fn message(bytes: &[u8], previous: i64) -> Rare {
     let len = u16_at(bytes, 0).unwrap_or_default();
     let Some(record) = bytes.get(..usize::from(len)).filter(|r| r.len() >= HeaderKind::Message.header_len())
     else {
-        return Step::Broken;
+        return Rare::Broken;
     };
     let parts = MessageParts::parse(record);
     if parts.end > record.len() {
-        return Step::Broken;
+        return Rare::Broken;
     }
     let timestamp = parts.timestamp.unwrap_or(previous);
-    Step::Event(Cut { timestamp, position: position as u32, len, kind: HeaderKind::Message })
+    Rare::Message { timestamp, len }
 }
 
 /// What went wrong while a buffer was cut.
@@ -144,21 +144,27 @@ pub fn cut(buffer: &[u8], end: usize, mut event: impl FnMut(Cut), mut trouble: i
     let mut position = HEADER_LEN;
     let mut previous = 0;
     loop {
-        match step(buffer, position, end, previous) {
-            Step::Event(cut) => {
-                previous = cut.timestamp;
-                position += align8(usize::from(cut.len));
-                event(cut);
-            }
-            Step::Skip(len) => {
-                trouble(Trouble::Skipped { position, len });
-                position += align8(len);
-            }
-            Step::End => return,
-            Step::Broken => {
-                return trouble(Trouble::Broken { position, len: end.saturating_sub(position) });
-            }
-        }
+        let bytes = buffer.get(position..end).unwrap_or_default();
+        // Apart from all else, so that the numbers of an event stay in registers: through one type for both
+        // they go to memory and back, which was a third of the time of a pass.
+        let cut = match structured(bytes, position) {
+            Some(cut) => cut,
+            None => match rare(bytes, previous) {
+                Rare::Message { timestamp, len } => Cut::message(timestamp, position, len),
+                Rare::Skip(len) => {
+                    trouble(Trouble::Skipped { position, len });
+                    position += align8(len);
+                    continue;
+                }
+                Rare::End => return,
+                Rare::Broken => {
+                    return trouble(Trouble::Broken { position, len: end.saturating_sub(position) });
+                }
+            },
+        };
+        previous = cut.timestamp;
+        position += align8(usize::from(cut.len));
+        event(cut);
     }
 }
 

@@ -2,48 +2,27 @@
 
 use etwkit_trace::report::counts::EventCounts;
 
-use crate::printer::{Align, Printer, Table, WriteError, grouped};
+use crate::printer::{Printer, Table, WriteError, grouped};
 
 /// A section for each kind of count.
 pub(super) fn print(counts: &EventCounts, printer: &mut Printer<'_>) -> Result<(), WriteError> {
-    let right = Align::Right;
-    let events = ("events", right);
-    let mut headers = Table::new(&[("header", Align::Left), events]);
-    for row in &counts.by_header {
-        headers.row([row.name.to_owned(), grouped(row.events)]);
-    }
-    headers.row(["total".to_owned(), grouped(counts.total)]);
-    let mut cpus = Table::new(&[("cpu", right), events]);
-    for row in &counts.by_cpu {
-        cpus.row([row.cpu.to_string(), grouped(row.events)]);
-    }
-    let mut kernel =
-        Table::new(&[("group", right), ("opcode", right), ("version", right), events, ("name", Align::Left)]);
-    for row in &counts.kernel {
+    let headers = counts.by_header.iter().map(|row| [row.name.to_owned(), grouped(row.events)]);
+    let headers = headers.chain([["total".to_owned(), grouped(counts.total)]]);
+    let cpus = counts.by_cpu.iter().map(|row| [row.cpu.to_string(), grouped(row.events)]);
+    let kernel = counts.kernel.iter().map(|row| {
         let [group, opcode, version] = [row.group, row.opcode, row.version].map(|number| number.to_string());
-        kernel.row([group, opcode, version, grouped(row.events), row.name.clone()]);
-    }
-    let columns = [
-        ("provider", Align::Left),
-        ("id", right),
-        ("version", right),
-        ("opcode", right),
-        events,
-        ("name", Align::Left),
-        ("event", Align::Left),
-    ];
-    let mut provider = Table::new(&columns);
-    for row in &counts.provider {
-        let numbers = [row.id.to_string(), row.version.to_string(), row.opcode.to_string()];
-        let [id, version, opcode] = numbers;
+        [group, opcode, version, grouped(row.events), row.name.clone()]
+    });
+    let provider = counts.provider.iter().map(|row| {
+        let [id, version, opcode] = [row.id.to_string(), row.version.to_string(), row.opcode.to_string()];
         let (name, event) = (row.name.clone(), row.event.clone());
-        provider.row([row.provider.clone(), id, version, opcode, grouped(row.events), name, event]);
-    }
+        [row.provider.clone(), id, version, opcode, grouped(row.events), name, event]
+    });
     for (heading, table) in [
-        ("By header", headers),
-        ("By processor", cpus),
-        ("Kernel events", kernel),
-        ("Provider events", provider),
+        ("By header", Table::of("header|events>", headers)),
+        ("By processor", Table::of("cpu>|events>", cpus)),
+        ("Kernel events", Table::of("group>|opcode>|version>|events>|name", kernel)),
+        ("Provider events", Table::of("provider|id>|version>|opcode>|events>|name|event", provider)),
     ] {
         printer.heading(heading)?;
         printer.table(&table)?;

@@ -6,7 +6,7 @@ use etwkit_trace::report::damage::{DamagePlace, DamageReport};
 use etwkit_trace::table::Diagnostic;
 
 use super::labels;
-use crate::printer::{Align, Printer, Table, WriteError, grouped};
+use crate::printer::{Printer, Table, WriteError, grouped};
 
 /// How many places the text names; JSON has the first hundred.
 const SHOWN_PLACES: usize = 5;
@@ -30,14 +30,10 @@ pub(crate) fn print(
     if damage.is_empty() {
         return printer.line(&format!("  {none}"));
     }
-    let right = Align::Right;
-    let mut table =
-        Table::new(&[("kind", Align::Left), ("places", right), ("bytes", right), ("meaning", Align::Left)]);
-    for count in &damage.counts {
-        let (places, bytes) = (grouped(count.places), grouped(count.bytes));
-        table.row([count.kind.to_owned(), places, bytes, count.meaning.to_owned()]);
-    }
-    printer.table(&table)?;
+    let rows = damage.counts.iter().map(|count| {
+        [count.kind.to_owned(), grouped(count.places), grouped(count.bytes), count.meaning.to_owned()]
+    });
+    printer.table(&Table::of("kind|places>|bytes>|meaning", rows))?;
     for place in damage.first_places.iter().take(SHOWN_PLACES) {
         let DamagePlace { kind, offset, bytes, .. } = place;
         let file = input.parts().get(place.file).map(etwkit_extract::Part::label).unwrap_or_default();

@@ -1,10 +1,14 @@
 //! `etwkit demo`: a trace of a simulated machine on which Git Bash takes ten seconds to open, and the
 //! questions that find out why.
 
+use std::io::{BufRead as _, IsTerminal as _, Read as _};
+use std::path::{Path, PathBuf};
+
 use anyhow::Context;
 use clap::Parser;
 
-use super::{extract, synth};
+use super::view::ViewArgs;
+use super::{extract, synth, view};
 use crate::cli::{Cli, DemoArgs};
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -51,11 +55,9 @@ const QUESTIONS: [(&str, &[&str]); 5] = [
 ];
 
 pub(crate) fn run(args: &DemoArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
-    let folder = &args.folder;
-    std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
-    let trace = folder.join(format!("{SCENARIO}.etl"));
-    if !trace.exists() {
-        synth::write_scenario(SCENARIO, SCALE, &trace)?;
+    let is_new = !file_in(&args.folder).exists();
+    let trace = trace_in(&args.folder)?;
+    if is_new {
         printer.line(&format!("Wrote a trace of a simulated machine: {}", trace.display()))?;
     }
     let extract = extract::one_file(&trace)?;
@@ -72,5 +74,36 @@ pub(crate) fn run(args: &DemoArgs, printer: &mut Printer<'_>) -> anyhow::Result<
     }
     printer.line("")?;
     printer.line("For a trace of your own begin with: etwkit dump overview slow.etl")?;
+    if !args.no_open && printer.width().is_some() && wants_page(printer)? {
+        return view::run(&ViewArgs::of(&extract), printer);
+    }
+    printer.line(&format!("To look at this one in a browser: etwkit view {}", extract.display()))?;
     Ok(Exit::Answered)
+}
+
+fn file_in(folder: &Path) -> PathBuf {
+    folder.join(format!("{SCENARIO}.etl"))
+}
+
+/// The trace in this folder; it is written if it is not there.
+pub(crate) fn trace_in(folder: &Path) -> anyhow::Result<PathBuf> {
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    let trace = file_in(folder);
+    if !trace.exists() {
+        synth::write_scenario(SCENARIO, SCALE, &trace)?;
+    }
+    Ok(trace)
+}
+
+/// Asks on the terminal; where nobody can answer, nobody wants it.
+fn wants_page(printer: &mut Printer<'_>) -> anyhow::Result<bool> {
+    if !std::io::stdin().is_terminal() {
+        return Ok(false);
+    }
+    printer.line("")?;
+    printer.line("Look at it in a browser? [Y/n]")?;
+    printer.finish()?;
+    let mut answer = String::new();
+    let length = std::io::stdin().lock().take(64).read_line(&mut answer)?;
+    Ok(length > 0 && !answer.trim_start().to_lowercase().starts_with('n'))
 }

@@ -1,12 +1,11 @@
 //! `etwkit export`: stacks of processes as a profile of another program.
 
-use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use etwkit_engine::{Wanted, named};
+use etwkit_engine::{Settings, Wanted, named};
 use etwkit_export::{ExportRequest, FORMATS, Format, Written};
 use etwkit_extract::default_target;
 use etwkit_query::Session;
@@ -18,15 +17,12 @@ use etwkit_query::dump::stack_tree::Metric;
 use serde_json::json;
 
 use crate::exit::Exit;
-use crate::extracts::{open_extracts, temp_dir};
-use crate::out_file::{self, OutFile, Replace};
-use crate::printer::{Align, Printer, Table};
+use crate::extracts::open_extracts;
+use crate::out_file::{self, Replace};
+use crate::printer::{Printer, Table};
 use crate::rules::NameArgs;
 use crate::time_range::TimeRange;
 use etwkit_query::numbers::{Numbers, rounded};
-
-/// Bytes that are collected before they go to the disk.
-const OUT_BUFFER: usize = 1 << 20;
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
@@ -178,7 +174,7 @@ fn one(
     let time = time.of_session(&session)?;
     let request =
         CpuRequest { processes: args.which.query(), sort: CpuSort::Cpu, time, ..CpuRequest::default() };
-    let processes = match request.ask(&session) {
+    let processes = match request.ask(&session).map_err(|error| error.of(&session)) {
         Ok(answer) => answer.rows,
         Err(nothing) if nothing.is_nothing() => {
             let (path, hint) = (path.display().to_string(), nothing.hint().unwrap_or_default());
@@ -206,7 +202,7 @@ fn one(
         time,
         process_roots: processes.len() > 1,
         thread_roots: args.per_thread,
-        temp_dir: temp_dir(),
+        temp_dir: Settings::from_environment().temp_dir,
     };
     let written = write((&request, args.format.0), &session, &target, args.force)?;
     told(args, &target, processes.len(), written, printer)?;
@@ -237,7 +233,7 @@ fn write(
     target: &Path,
     force: bool,
 ) -> anyhow::Result<Written> {
-    let mut file = BufWriter::with_capacity(OUT_BUFFER, OutFile::create(target, Replace::forced(force))?);
+    let mut file = out_file::buffered(target, Replace::forced(force))?;
     let written = request.write(format, session, &mut file).with_context(|| out_file::cannot(target))?;
     out_file::keep(file, target)?;
     Ok(written)
@@ -285,14 +281,11 @@ fn not_chosen(args: &ExportArgs, session: &Session, printer: &mut Printer<'_>) -
         printer.json(&json!({"nothing": why.to_lowercase()}))?;
     } else {
         printer.line(&format!("{why}; choose one by --pid, some by --process, or --all-processes:"))?;
-        let mut table =
-            Table::new(&[(title.as_str(), Align::Right), ("pid", Align::Right), ("process", Align::Left)]);
-        for row in rows {
+        let rows = rows.into_iter().map(|row| {
             let pid = row.pid.map(|pid| pid.to_string()).unwrap_or_default();
-            let ms = args.numbers.whole(rounded(row.cpu_ns, 1_000_000));
-            table.row([ms, pid, row.process.unwrap_or_default()]);
-        }
-        printer.table(&table)?;
+            [args.numbers.whole(rounded(row.cpu_ns, 1_000_000)), pid, row.process.unwrap_or_default()]
+        });
+        printer.table(&Table::of(&format!("{title}>|pid>|process"), rows))?;
     }
     Ok(if args.which.is_given() { Exit::Nothing } else { Exit::Error })
 }

@@ -2,7 +2,7 @@
 
 use etwkit_trace::report::info::{FileHealth, Info, Misfit, OtherSession};
 
-use crate::printer::{Align, Printer, Table, WriteError, grouped};
+use crate::printer::{Printer, Table, WriteError, grouped};
 
 /// The section of `etwkit info`.
 pub(super) fn print(info: &Info, printer: &mut Printer<'_>) -> Result<(), WriteError> {
@@ -13,16 +13,7 @@ pub(super) fn print(info: &Info, printer: &mut Printer<'_>) -> Result<(), WriteE
 
 /// What is lost or missing, file by file.
 fn table(files: &[FileHealth]) -> Table {
-    let right = Align::Right;
-    let mut table = Table::new(&[
-        ("file", Align::Left),
-        ("events lost", right),
-        ("buffers lost", right),
-        ("buffers", right),
-        ("missing", right),
-        ("closed", Align::Left),
-    ]);
-    for file in files {
+    let row = |file: &FileHealth| {
         let numbers =
             [file.events_lost.into(), file.buffers_lost.into(), file.buffers_in_file, file.missing_buffers];
         let [events_lost, buffers_lost, total, missing] = numbers.map(grouped);
@@ -31,9 +22,9 @@ fn table(files: &[FileHealth]) -> Table {
         } else {
             "no: stopped by a crash, copied while recording, or still running"
         };
-        table.row([file.file.clone(), events_lost, buffers_lost, total, missing, closed.to_owned()]);
-    }
-    table
+        [file.file.clone(), events_lost, buffers_lost, total, missing, closed.to_owned()]
+    };
+    Table::of("file|events lost>|buffers lost>|buffers>|missing>|closed", files.iter().map(row))
 }
 
 /// What the numbers of the table mean for every other number.

@@ -11,7 +11,7 @@ use super::{damage, health, labels, title};
 use crate::cli::InfoArgs;
 use crate::exit::Exit;
 use crate::input;
-use crate::printer::{Align, FORMAT_VERSION, Printer, Table, WriteError, grouped};
+use crate::printer::{FORMAT_VERSION, Printer, Table, WriteError, grouped};
 
 /// Rows of the lists of processes, modules and providers.
 const TOP_ROWS: usize = 10;
@@ -155,23 +155,15 @@ fn what_was_recorded(topics: &[RecordedTopic], printer: &mut Printer<'_>) -> Res
     if yes.is_empty() {
         printer.line("  none of the topics below; what there is comes from the providers")?;
     } else {
-        let columns = [("what", Align::Left), ("events", Align::Right), ("tells", Align::Left)];
-        let mut table = Table::new(&columns);
-        for r in yes {
-            table.row([r.topic.to_owned(), grouped(r.events), r.answers.to_owned()]);
-        }
-        printer.table(&table)?;
+        let row = |r: &RecordedTopic| [r.topic.to_owned(), grouped(r.events), r.answers.to_owned()];
+        printer.table(&Table::of("what|events>|tells", yes.into_iter().map(row)))?;
     }
     if no.is_empty() {
         return Ok(());
     }
     printer.heading("Not recorded")?;
-    let mut table =
-        Table::new(&[("what", Align::Left), ("would tell", Align::Left), ("is recorded by", Align::Left)]);
-    for r in no {
-        table.row([r.topic.to_owned(), r.answers.to_owned(), r.recorded_by.to_owned()]);
-    }
-    printer.table(&table)?;
+    let row = |r: &RecordedTopic| [r.topic, r.answers, r.recorded_by].map(str::to_owned);
+    printer.table(&Table::of("what|would tell|is recorded by", no.into_iter().map(row)))?;
     printer.line("  (in capitals: keywords of the kernel logger, for xperf -on or a WPR profile)")
 }
 
@@ -181,11 +173,8 @@ fn providers(rows: &[Provider], printer: &mut Printer<'_>) -> Result<(), WriteEr
         return Ok(());
     }
     printer.heading("Providers")?;
-    let mut table = Table::new(&[("events", Align::Right), ("provider", Align::Left)]);
-    for row in rows.iter().take(TOP_ROWS) {
-        table.row([grouped(row.events), row.name.clone()]);
-    }
-    printer.table(&table)?;
+    let row = |row: &Provider| [grouped(row.events), row.name.clone()];
+    printer.table(&Table::of("events>|provider", rows.iter().take(TOP_ROWS).map(row)))?;
     match rows.get(TOP_ROWS..).unwrap_or_default() {
         [] => Ok(()),
         more => {
@@ -228,18 +217,13 @@ fn top(
         return Ok(());
     }
     printer.heading(heading)?;
-    let right = Align::Right;
-    let mut table =
-        Table::new(&[("samples", right), ("CPU ms", right), ("of busy", right), (what, Align::Left)]);
-    for row in rows.iter().take(TOP_ROWS) {
-        table.row([
-            grouped(row.samples),
-            milliseconds(cpu, row.weight),
-            share(row.weight, all),
-            if row.name == "?" { format!("? (no {what} is known there)") } else { row.name.clone() },
-        ]);
-    }
-    printer.table(&table)?;
+    let row = |row: &TopRow| {
+        let unknown = || format!("? (no {what} is known there)");
+        let name = if row.name == "?" { unknown() } else { row.name.clone() };
+        [grouped(row.samples), milliseconds(cpu, row.weight), share(row.weight, all), name]
+    };
+    let titles = format!("samples>|CPU ms>|of busy>|{what}");
+    printer.table(&Table::of(&titles, rows.iter().take(TOP_ROWS).map(row)))?;
     let more = rows.get(TOP_ROWS..).unwrap_or_default();
     if !more.is_empty() {
         let samples: u64 = more.iter().map(|row| row.samples).sum();
@@ -274,23 +258,15 @@ fn on_cpu(rows: &[ScheduledRow], printer: &mut Printer<'_>) -> Result<(), WriteE
     }
     printer
         .heading("Processes by time on a processor, and waits and times ready summed over their threads")?;
-    let right = Align::Right;
     // Not the waiting and ready times of `dump cpu` and `dump overview`, which count a moment once for a
     // process.
-    let mut table = Table::new(&[
-        ("running ms", right),
-        ("ready sum ms", right),
-        ("wait sum ms", right),
-        ("switches", right),
-        ("process", Align::Left),
-    ]);
+    let titles = "running ms>|ready sum ms>|wait sum ms>|switches>|process";
     let ms = |seconds: f64| tenths(seconds * 10_000.0);
-    for row in rows.iter().take(TOP_ROWS) {
-        let times = [row.running_s, row.ready_s, row.waiting_s].map(ms);
-        let [running, ready, waiting] = times;
-        table.row([running, ready, waiting, grouped(row.switches), row.name.clone()]);
-    }
-    printer.table(&table)?;
+    let row = |row: &ScheduledRow| {
+        let [running, ready, waiting] = [row.running_s, row.ready_s, row.waiting_s].map(ms);
+        [running, ready, waiting, grouped(row.switches), row.name.clone()]
+    };
+    printer.table(&Table::of(titles, rows.iter().take(TOP_ROWS).map(row)))?;
     match rows.len().saturating_sub(TOP_ROWS) {
         0 => Ok(()),
         more => printer.line(&format!("  and {more} more")),

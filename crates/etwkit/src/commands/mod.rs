@@ -14,6 +14,7 @@ pub(crate) mod sql;
 pub(crate) mod strace;
 pub(crate) mod symbols;
 pub(crate) mod synth;
+pub(crate) mod view;
 
 use etwkit_extract::Input;
 use serde_json::{Value, json};

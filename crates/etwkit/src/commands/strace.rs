@@ -10,7 +10,7 @@ use etwkit_query::range::Range;
 
 use crate::exit::Exit;
 use crate::extracts::open_extracts;
-use crate::printer::{Align, Printer, Table};
+use crate::printer::{Printer, Table};
 use crate::rules::NameArgs;
 use crate::time_range::TimeRange;
 
@@ -117,14 +117,6 @@ fn summary(mut rows: Vec<SyscallRow>, printer: &mut Printer<'_>) -> anyhow::Resu
     rows.reverse();
     let sum = |of: fn(&SyscallRow) -> i64| rows.iter().map(of).fold(0, i64::saturating_add);
     let (total, calls, errors) = (sum(|row| row.duration_ns), sum(|row| row.count), sum(|row| row.failures));
-    let mut table = Table::new(&[
-        ("% time", Align::Right),
-        ("seconds", Align::Right),
-        ("usecs/call", Align::Right),
-        ("calls", Align::Right),
-        ("errors", Align::Right),
-        ("syscall", Align::Left),
-    ]);
     let cells = |ns: i64, calls: i64, errors: i64, name: String| {
         [
             format!("{:.2}", ns as f64 * 100.0 / total.max(1) as f64),
@@ -135,12 +127,12 @@ fn summary(mut rows: Vec<SyscallRow>, printer: &mut Printer<'_>) -> anyhow::Resu
             name,
         ]
     };
-    for row in &rows {
+    let functions = rows.iter().map(|row| {
         let name = function_name(row.module.as_deref(), row.function.as_deref());
-        table.row(cells(row.duration_ns, row.count, row.failures, name));
-    }
-    table.row(cells(total, calls, errors, "total".to_owned()));
-    printer.table(&table)?;
+        cells(row.duration_ns, row.count, row.failures, name)
+    });
+    let all = functions.chain([cells(total, calls, errors, "total".to_owned())]);
+    printer.table(&Table::of("% time>|seconds>|usecs/call>|calls>|errors>|syscall", all))?;
     Ok(calls)
 }
 

@@ -1,6 +1,6 @@
 //! `etwkit synth`: traces whose numbers are known, because the machine they come from is simulated.
 
-use std::io::{BufWriter, Seek, Write};
+use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -9,10 +9,7 @@ use etwkit_synth::{Options, SCENARIOS, Scenario, SymbolFile, Truth};
 use crate::cli::{SynthArgs, SynthCommand, SynthWriteArgs};
 use crate::exit::Exit;
 use crate::out_file::{self, OutFile, Replace, cannot};
-use crate::printer::{Align, Printer, Table, grouped};
-
-/// Bytes that are collected before they go to the disk.
-const OUT_BUFFER: usize = 1 << 20;
+use crate::printer::{Printer, Table, grouped};
 
 pub(crate) fn run(args: &SynthArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     match &args.command {
@@ -22,11 +19,8 @@ pub(crate) fn run(args: &SynthArgs, printer: &mut Printer<'_>) -> anyhow::Result
 }
 
 fn list(printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
-    let mut table = Table::new(&[("scenario", Align::Left), ("what happens", Align::Left)]);
-    for scenario in &SCENARIOS {
-        table.row([scenario.name.to_owned(), scenario.description.to_owned()]);
-    }
-    printer.table(&table)?;
+    let rows = SCENARIOS.iter().map(|scenario| [scenario.name, scenario.description].map(str::to_owned));
+    printer.table(&Table::of("scenario|what happens", rows))?;
     Ok(Exit::Answered)
 }
 
@@ -104,7 +98,7 @@ fn write_files(
     beside: &Beside,
     force: bool,
 ) -> anyhow::Result<(u64, Truth)> {
-    let mut sink = BufWriter::with_capacity(OUT_BUFFER, OutFile::create(out, trace_replace(force))?);
+    let mut sink = out_file::buffered(out, trace_replace(force))?;
     let (bytes, truth) = {
         let (sink, truth) = scenario.write(&mut sink, options).with_context(|| cannot(out))?;
         (sink.stream_position().with_context(|| cannot(out))?, truth)

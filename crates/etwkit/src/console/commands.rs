@@ -12,7 +12,7 @@ use super::words::behind_first;
 use crate::cli::Cli;
 use crate::compat::carry_out;
 use crate::exit::Exit;
-use crate::printer::{Align, Printer, Table};
+use crate::printer::{Printer, Table};
 
 /// A line that begins with a command.
 #[derive(Debug)]
@@ -244,13 +244,11 @@ fn help(_: &mut Console, asked: &Asked<'_>, printer: &mut Printer<'_>) -> anyhow
     printer.table(&table)?;
     printer.heading("Commands of etwkit, which ask what is loaded unless they name files:")?;
     let ours = Cli::command();
-    let mut table = Table::new(&[("", Align::Left), ("", Align::Left)]);
+    let mut table = Table::pairs();
     for command in ours.get_subcommands().filter(|command| command.get_name() != "console") {
         let about = command.get_about().map(ToString::to_string).unwrap_or_default();
         table.row([command.get_name().to_owned(), about]);
     }
-    for line in table.lines().iter().skip(1) {
-        printer.line(&line.to_string())?;
-    }
+    printer.table(&table)?;
     Ok(Exit::Answered)
 }

@@ -10,7 +10,7 @@ use etwkit_query::filter::TextFilter;
 use etwkit_query::time_format::{TimeFormat, TimeWriter, TraceClock};
 
 use crate::exit::Exit;
-use crate::printer::{Align, Printer, Table, grouped};
+use crate::printer::{Printer, Table, grouped};
 
 /// 1970 in units of 100 ns since 1601.
 const UNIX_EPOCH_FILETIME: u64 = 116_444_736_000_000_000;
@@ -49,17 +49,16 @@ pub(super) fn list(words: &[String], printer: &mut Printer<'_>) -> anyhow::Resul
     if by_date {
         entries.sort_by(|a, b| a.modified.cmp(&b.modified).then_with(|| a.path.cmp(&b.path)));
     }
-    let mut table = Table::new(&[("Changed", Align::Left), ("kB", Align::Right), ("Name", Align::Left)]);
-    for entry in &entries {
+    let row = |entry: &Entry| {
         let shown = entry.path.strip_prefix(&folder).unwrap_or(&entry.path).display().to_string();
         let (size, slash) =
             if entry.is_folder { (String::new(), "/") } else { (grouped(entry.bytes.div_ceil(1000)), "") };
-        table.row([time(entry.modified), size, format!("{shown}{slash}")]);
-    }
+        [time(entry.modified), size, format!("{shown}{slash}")]
+    };
     if entries.is_empty() {
         return Ok(Exit::Nothing);
     }
-    printer.table(&table)?;
+    printer.table(&Table::of("Changed|kB>|Name", entries.iter().map(row)))?;
     Ok(Exit::Answered)
 }
 

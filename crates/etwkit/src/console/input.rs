@@ -48,10 +48,6 @@ impl Input {
         Ok(Self::Terminal { editor: Box::new(editor), history })
     }
 
-    pub(super) fn lines() -> Self {
-        Self::Lines
-    }
-
     /// The next line.
     pub(super) fn next(&mut self) -> anyhow::Result<Next> {
         match self {

@@ -36,6 +36,7 @@ use complete::Completions;
 use gate::{Gate, Running};
 use input::{Input, Next};
 use set::Set;
+use settings::Settings;
 use state::Console;
 
 /// How a console begins.
@@ -55,6 +56,10 @@ pub(crate) fn request(args: &[OsString]) -> Option<Request> {
         let colors = begin.as_ref().ok().filter(|begin| begin.is_plain).map(|_| When::Never);
         let queries = begin.map(|begin| begin.queries);
         return Some(Request { queries, is_recursive, has_history: true, colors, speech: Speech::Usual });
+    }
+    // Parsing takes longer than looking for the word, and is done again where it is not there.
+    if !args.iter().any(|arg| arg == "console") {
+        return None;
     }
     let cli = Cli::try_parse_from(args).ok()?;
     let (colors, speech) = (cli.color, cli.speech());
@@ -81,28 +86,28 @@ enum Then {
 /// Runs a console until the input ends or a line leaves it. Of lines that do not come from a terminal the
 /// exit code is that of the worst one; somebody who sits there has seen it.
 pub(crate) fn run(request: Request, screen: &mut Screen<'_>) -> Exit {
+    answered(request, screen).unwrap_or_else(|error| {
+        report::error(&mut screen.errors(), &error);
+        Exit::Error
+    })
+}
+
+fn answered(request: Request, screen: &mut Screen<'_>) -> anyhow::Result<Exit> {
     (screen.session, screen.speech) = (request.colors, request.speech);
     let (engine, running) = (Engine::default(), Running::default());
     let is_interactive = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let set = Rc::new(RefCell::new(Set::new(engine.clone())));
-    let mut console = Console::new(set.clone(), engine.clone(), running.clone(), is_interactive);
-    let queries = match request.queries {
-        Ok(queries) => queries,
-        Err(error) => {
-            report::error(&mut screen.errors(), &error);
-            return Exit::Error;
-        }
+    let mut console = Console {
+        set: set.clone(),
+        settings: Settings::default(),
+        engine: engine.clone(),
+        running: running.clone(),
+        is_interactive,
     };
+    let queries = request.queries?;
     let completions = Completions::new(set, engine.clone());
-    let input =
-        if is_interactive { Input::terminal(completions, request.has_history) } else { Ok(Input::lines()) };
-    let mut input = match input {
-        Ok(input) => input,
-        Err(error) => {
-            report::error(&mut screen.errors(), &error);
-            return Exit::Error;
-        }
-    };
+    let mut input =
+        if is_interactive { Input::terminal(completions, request.has_history)? } else { Input::Lines };
     // A script ends with Ctrl-C as any command does.
     let interrupt = is_interactive.then(OfConsole::begin);
     let mut gate = Gate::new(screen.out, running.clone());
@@ -120,13 +125,14 @@ pub(crate) fn run(request: Request, screen: &mut Screen<'_>) -> Exit {
             Ok(Exit::Answered)
         });
     }
+    let begin = || {
+        let cancel = running.begin();
+        interrupt.iter().for_each(|interrupt| interrupt.command(&cancel));
+        cancel
+    };
     let mut worst = Exit::Answered;
     if !queries.is_empty() {
-        let cancel = running.begin();
-        if let Some(interrupt) = &interrupt {
-            interrupt.command(&cancel);
-        }
-        worst = screen.answer(Context::new(&engine, &cancel), |printer| {
+        worst = screen.answer(Context::new(&engine, &begin()), |printer| {
             console.set.borrow_mut().load(&queries, request.is_recursive, false, printer)?;
             Ok(Exit::Answered)
         });
@@ -142,10 +148,7 @@ pub(crate) fn run(request: Request, screen: &mut Screen<'_>) -> Exit {
                 break;
             }
         };
-        let cancel = running.begin();
-        if let Some(interrupt) = &interrupt {
-            interrupt.command(&cancel);
-        }
+        begin();
         match console.line(&line, &mut screen) {
             Then::Next(exit) => worst = worst.worse(exit),
             Then::Leave => break,
@@ -154,5 +157,5 @@ pub(crate) fn run(request: Request, screen: &mut Screen<'_>) -> Exit {
             break;
         }
     }
-    if is_interactive { Exit::Answered } else { worst }
+    Ok(if is_interactive { Exit::Answered } else { worst })
 }

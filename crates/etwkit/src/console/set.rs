@@ -8,7 +8,7 @@ use etwkit_engine::Engine;
 use etwkit_extract::Extract;
 
 use crate::extracts::{extract_of, is_trace, open_extracts};
-use crate::printer::{Align, Printer, Table, grouped};
+use crate::printer::{Printer, Table, grouped};
 
 /// A file that is loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -138,9 +138,7 @@ impl Set {
     }
 
     pub(super) fn list(&self, printer: &mut Printer<'_>) -> anyhow::Result<()> {
-        let mut table =
-            Table::new(&[("Recorded (UTC)", Align::Left), ("MB", Align::Right), ("File", Align::Left)]);
-        for file in &self.files {
+        let row = |file: &Loaded| {
             let manifest = file.extract.as_deref().and_then(|path| Extract::open(path).ok());
             let (start, bytes) = manifest.map_or_else(Default::default, |extract| {
                 let manifest = extract.manifest();
@@ -148,10 +146,10 @@ impl Set {
                 let bytes: u64 = manifest.tables.values().map(|table| table.bytes).sum();
                 (start.get(..19).unwrap_or(&start).to_owned(), grouped(bytes.div_ceil(1_000_000)))
             });
-            table.row([start, bytes, file.named.display().to_string()]);
-        }
+            [start, bytes, file.named.display().to_string()]
+        };
         if !self.files.is_empty() {
-            printer.table(&table)?;
+            printer.table(&Table::of("Recorded (UTC)|MB>|File", self.files.iter().map(row)))?;
         }
         let (loaded, open) = (self.files.len(), self.engine.pool().open_count());
         printer.line(&format!("{loaded} loaded, {open} open"))?;

@@ -17,10 +17,3 @@ pub(super) struct Console {
     pub(super) running: Running,
     pub(super) is_interactive: bool,
 }
-
-impl Console {
-    /// A console in which nothing was set yet.
-    pub(super) fn new(set: Rc<RefCell<Set>>, engine: Engine, running: Running, is_interactive: bool) -> Self {
-        Self { set, settings: Settings::default(), engine, running, is_interactive }
-    }
-}

@@ -110,13 +110,7 @@ fn dotnet(writer: &mut Writer) {
         ..Module::default()
     };
     batch(writer, &[module]);
-    batch(
-        writer,
-        &[
-            Stack::default(),
-            Stack { stack_id: 1, parent_id: Some(0), frame_id: 1, depth: 1, ..Stack::default() },
-        ],
-    );
+    batch(writer, &[Stack::default(), Stack { stack_id: 1, parent_id: Some(0), frame_id: 1, depth: 1 }]);
     let thrown = |ts_ns, key, name: &str, message: &str, stack_id| Exception {
         ts_ns,
         process_key: Some(key),

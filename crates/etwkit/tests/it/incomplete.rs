@@ -274,6 +274,29 @@ fn an_overview_suggests_what_answers() {
     assert!(check_suggestions(&extract("summary.etwx")) > 1);
 }
 
+/// Scenarios whose events dumps of their own are about.
+#[test]
+fn an_overview_suggests_dumps_of_what_was_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, dumps) in [
+        ("memory", &["hard-fault", "page-fault", "dpc", "ready", "heap", "pool", "trace-stats"][..]),
+        ("services", &["alpc", "dpc", "ready"]),
+        ("file-filters", &["mini-filter", "dpc", "ready"]),
+        ("collections", &["gc", "dpc", "events"]),
+        ("process-starts", &["start", "dpc", "ready"]),
+    ] {
+        let trace = folder.path().join(format!("{name}.etl"));
+        let trace = trace.to_str().unwrap();
+        assert_eq!(run(&["synth", "write", name, "--out", trace]).exit, Exit::Answered, "{name}");
+        let Answer { out, .. } = run(&["dump", "overview", trace]);
+        for dump in dumps {
+            assert!(out.contains(&format!("etwkit dump {dump} {trace}")), "{name}, {dump}: {out}");
+        }
+        assert_eq!(out.contains("etwkit dump gc "), name == "collections", "{out}");
+        check_suggestions(trace);
+    }
+}
+
 /// Most traces have no CPU data; what they have is shown.
 #[test]
 fn an_overview_without_cpu_says_what_there_is() {

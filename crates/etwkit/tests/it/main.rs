@@ -29,6 +29,7 @@ mod house;
 mod imports;
 mod incomplete;
 mod json7z;
+mod left_out;
 mod made;
 mod named;
 mod names;

@@ -103,13 +103,7 @@ fn exceptions(writer: &mut Writer) {
         ..Module::default()
     };
     batch(writer, &[module(0, 6, "shop.exe"), module(1, 2, "svchost.exe")]);
-    let stack = |stack_id, parent_id, frame_id| Stack {
-        stack_id,
-        parent_id,
-        frame_id,
-        depth: stack_id,
-        ..Stack::default()
-    };
+    let stack = |stack_id, parent_id, frame_id| Stack { stack_id, parent_id, frame_id, depth: stack_id };
     batch(writer, &[stack(0, None, 0), stack(1, Some(0), 1), stack(2, Some(1), 2)]);
     let thrown = |ms, key, name: &str, message: &str, stack_id| Exception {
         ts_ns: ms * MS,

@@ -4,16 +4,24 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use etwkit_symbols::{Outcome, Symbol, Symbols};
+use etwkit_symbols::{Identity, NamedPdb, Outcome, Progress, Symbol, Symbols};
 
-use super::wanted::Wanted;
+use super::wanted::{Sought, Wanted};
 use super::{NamedFile, OnSymbols};
 
 /// Symbol files that are read at a time at most: large ones take some hundred megabytes each.
 const WORKERS: usize = 4;
 
-/// What one symbol file answered: a symbol for each offset that was asked for, if there are symbols.
-pub(super) type Answer = Option<Vec<Option<Symbol>>>;
+/// What one symbol file answered.
+#[derive(Default)]
+pub(super) struct Answer {
+    /// A symbol for each offset that was asked for, if there are symbols.
+    pub(super) symbols: Option<Vec<Option<Symbol>>>,
+    /// How many functions it names.
+    pub(super) functions: Option<usize>,
+    /// The symbol file, where only the image says which one it is.
+    pub(super) pdb: Option<NamedPdb>,
+}
 
 /// Loads all symbol files. Answers are in the order of the questions, whatever the threads do.
 pub(super) fn load(
@@ -42,7 +50,7 @@ pub(super) fn load(
     let mut answers = answers.into_inner().unwrap_or_else(PoisonError::into_inner);
     answers.sort_unstable_by_key(|(index, ..)| *index);
     let mut answers = answers.into_iter().peekable();
-    let nothing = |file: &Wanted| (report(file), None);
+    let nothing = |file: &Wanted| (report(file), Answer::default());
     let answer = |(index, file)| match answers.next_if(|(answered, ..)| *answered == index) {
         Some((_, named, answer)) => (named, answer),
         None => nothing(file),
@@ -51,36 +59,63 @@ pub(super) fn load(
 }
 
 fn one(file: &Wanted, symbols: &Symbols, on_symbols: &OnSymbols<'_>) -> (NamedFile, Answer) {
-    let mut report = report(file);
-    let mut progress = |identity: &_, event: etwkit_symbols::Event<'_>| on_symbols(identity, event);
-    let module = match symbols.load(&file.identity, &mut progress) {
+    let (mut report, mut answer) = (report(file), Answer::default());
+    let mut progress = |name: &str, event: etwkit_symbols::Event<'_>| on_symbols(name, event);
+    let Some(identity) = identity(file, symbols, &mut progress, &mut report, &mut answer) else {
+        return (report, answer);
+    };
+    let module = match symbols.load(&identity, &mut progress) {
         Outcome::Loaded(module) => module,
         Outcome::Missing { tried } => {
-            report.tried = tried;
-            return (report, None);
+            report.tried.extend(tried);
+            return (report, answer);
         }
     };
-    report.tried = module.tried.clone();
+    report.tried.extend(module.tried.iter().cloned());
     match module.resolve_sorted(&file.rvas) {
-        Ok(answer) => {
+        Ok(found) => {
             let is_named = |rva: &&u32| {
                 let place = file.rvas.binary_search(rva).ok();
-                place.and_then(|place| answer.get(place)).is_some_and(Option::is_some)
+                place.and_then(|place| found.get(place)).is_some_and(Option::is_some)
             };
             report.named = file.frames.iter().filter(is_named).count();
+            answer.functions = module.function_count();
             report.source = Some(module.source);
-            (report, Some(answer))
+            answer.symbols = Some(found);
         }
         Err(error) => {
             report.tried.push(etwkit_symbols::Attempt { place: module.source, reason: error.to_string() });
-            (report, None)
         }
     }
+    (report, answer)
+}
+
+/// Which symbol file it is: the trace says it, or the image, if that is found.
+fn identity(
+    file: &Wanted,
+    symbols: &Symbols,
+    progress: &mut dyn Progress,
+    report: &mut NamedFile,
+    answer: &mut Answer,
+) -> Option<Identity> {
+    let Sought::ByImage(image) = &file.sought else { return report.identity.clone() };
+    let search = symbols.image(image, progress);
+    report.tried = search.tried;
+    report.image_source = search.source;
+    answer.pdb = search.pdb;
+    report.identity = answer.pdb.as_ref().map(|pdb| pdb.identity.clone());
+    report.identity.clone()
 }
 
 fn report(file: &Wanted) -> NamedFile {
+    let (identity, image) = match &file.sought {
+        Sought::Symbols(identity) => (Some(identity.clone()), None),
+        Sought::ByImage(image) => (None, Some(image.clone())),
+    };
     NamedFile {
-        identity: file.identity.clone(),
+        identity,
+        image,
+        image_source: None,
         module: file.module.clone(),
         addresses: file.frames.len(),
         named: 0,

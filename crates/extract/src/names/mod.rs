@@ -1,27 +1,33 @@
 //! Names of native code: symbol files say what the addresses of an extract are called.
 //!
 //! A trace knows native code by module and offset. The tables `frame` and `method` are written anew with the
-//! names that symbols have for them; stacks name frames, so that nothing else changes. Names of .NET methods
-//! come from the trace and stay.
+//! names that symbols have for them, and `module` with what was learned of symbol files; stacks name frames,
+//! so that nothing else changes. Names of .NET methods come from the trace and stay. Where the trace does not
+//! say which symbol file a module has, its image is looked for in the same places and says it.
 
 mod load;
+mod modules;
 mod rows;
 mod wanted;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use arrow_array::RecordBatch;
-use etwkit_symbols::{Attempt, Event, Identity, Options, SearchPath, Symbols};
+use etwkit_symbols::{Attempt, Event, Identity, ImageIdentity, Options, SearchPath, Symbols};
 use etwkit_trace::derive::TableSource;
 use etwkit_trace::sink::SinkError;
+use etwkit_trace::table::{Frame, Method, Module, Row, Table};
 
+use crate::Writer;
 use crate::manifest::NativeNames;
+use crate::store_error::StoreResult;
 use load::{Answer, load};
 use rows::Names;
 use wanted::AllWanted;
 
-/// Who wants to know how loading goes. It is called by several threads.
-pub type OnSymbols<'f> = dyn Fn(&Identity, Event<'_>) + Sync + 'f;
+/// Who wants to know how loading goes, by the name of a file. It is called by several threads.
+pub type OnSymbols<'f> = dyn Fn(&str, Event<'_>) + Sync + 'f;
 
 /// Where names come from.
 pub struct NameFrom<'a> {
@@ -53,18 +59,37 @@ impl std::fmt::Debug for NameFrom<'_> {
 /// What became of the symbols of an extract.
 #[derive(Debug, Default)]
 pub struct Naming {
-    /// One for each symbol file, those with the most addresses first.
+    /// One for each symbol file, those with the most addresses first. Their identity is known.
     pub files: Vec<NamedFile>,
-    /// Modules whose trace does not say which symbol file they have, or names one that cannot be a file,
-    /// with the number of their addresses, most first.
-    pub unknown: Vec<(String, usize)>,
+    /// Modules whose symbol file is not known, those with the most addresses first.
+    pub unknown: Vec<UnknownFile>,
+}
+
+/// A module whose symbol file neither the trace nor its image tells, or whose trace names one that cannot be
+/// a file.
+#[derive(Debug)]
+pub struct UnknownFile {
+    /// File name of the module.
+    pub module: String,
+    /// Distinct addresses in the module, in all stacks.
+    pub addresses: usize,
+    /// The image that would tell, if the trace says which one that is.
+    pub image: Option<ImageIdentity>,
+    /// Where the image came from; it names no symbol file. `None` if it was not found.
+    pub image_source: Option<String>,
+    /// Places that did not have the image, and why.
+    pub tried: Vec<Attempt>,
 }
 
 /// What became of one symbol file.
 #[derive(Debug)]
 pub struct NamedFile {
-    /// The file that is wanted.
-    pub identity: Identity,
+    /// The file that is wanted; `None` while it is not known.
+    pub identity: Option<Identity>,
+    /// The image that tells it, where the trace does not.
+    pub image: Option<ImageIdentity>,
+    /// Where the image came from.
+    pub image_source: Option<String>,
     /// File name of the module.
     pub module: String,
     /// Distinct addresses in the module, in all stacks.
@@ -73,7 +98,7 @@ pub struct NamedFile {
     pub named: usize,
     /// Where the symbols came from; `None` if there are none.
     pub source: Option<String>,
-    /// Places that had none, and why.
+    /// Places that had none, and why; of the image first.
     pub tried: Vec<Attempt>,
 }
 
@@ -88,19 +113,31 @@ impl Naming {
     #[must_use]
     pub fn counts(&self) -> NativeNames {
         let known: usize = self.files.iter().map(|file| file.addresses).sum();
-        let unknown: usize = self.unknown.iter().map(|(_, addresses)| addresses).sum();
+        let unknown: usize = self.unknown.iter().map(|file| file.addresses).sum();
         let named: usize = self.files.iter().map(|file| file.named).sum();
         NativeNames { addresses: known.saturating_add(unknown) as u64, named: named as u64 }
     }
 }
 
-/// What is put in the place of two tables.
+/// What is put in the place of three tables.
 pub(crate) struct Renamed {
+    pub(crate) module: Vec<RecordBatch>,
     pub(crate) frame: RecordBatch,
     pub(crate) method: RecordBatch,
 }
 
-/// Asks symbols for the addresses in the tables. There are no rows if no symbols were found: nothing changes
+/// The tables that change with names.
+pub(crate) const NAMED: [&Table; 3] = [Module::TABLE, Frame::TABLE, Method::TABLE];
+
+impl Renamed {
+    pub(crate) fn write(self, writer: &mut Writer) -> StoreResult<()> {
+        self.module.into_iter().try_for_each(|rows| writer.write(Module::TABLE, rows))?;
+        writer.write(Frame::TABLE, self.frame)?;
+        writer.write(Method::TABLE, self.method)
+    }
+}
+
+/// Asks symbols for the addresses in the tables. There are no rows if nothing was found: nothing changes
 /// then.
 pub(crate) fn rename(
     source: &dyn TableSource,
@@ -110,16 +147,38 @@ pub(crate) fn rename(
     let wanted = AllWanted::read(source)?;
     let (files, answers): (Vec<NamedFile>, Vec<Answer>) =
         load(&wanted.files, symbols, on_symbols).into_iter().unzip();
-    let renamed = if answers.iter().any(Option::is_some) {
+    let is_news = |answer: &Answer| answer.symbols.is_some() || answer.pdb.is_some();
+    let renamed = if answers.iter().any(is_news) {
         let names = Names { wanted: &wanted, answers: &answers };
         let (method, ids) = names.methods(source)?;
-        Some(Renamed { frame: names.frames(source, &ids)?, method })
+        Some(Renamed { module: names.modules(source)?, frame: names.frames(source, &ids)?, method })
     } else {
         None
     };
-    let mut naming = Naming { files, unknown: wanted.unknown.into_iter().collect() };
-    naming.files.retain(|file| file.addresses > 0);
-    naming.files.sort_by(|a, b| (b.addresses, &a.identity).cmp(&(a.addresses, &b.identity)));
-    naming.unknown.sort_by(|a, b| (b.1, &a.0).cmp(&(a.1, &b.0)));
-    Ok((naming, renamed))
+    Ok((naming(files, wanted.unknown), renamed))
+}
+
+fn naming(files: Vec<NamedFile>, unknown: BTreeMap<String, usize>) -> Naming {
+    let is_asked = |file: &NamedFile| file.addresses > 0;
+    let (mut files, by_image): (Vec<NamedFile>, Vec<NamedFile>) =
+        files.into_iter().filter(is_asked).partition(|file| file.identity.is_some());
+    let of_image = |file: NamedFile| UnknownFile {
+        module: file.module,
+        addresses: file.addresses,
+        image: file.image,
+        image_source: file.image_source,
+        tried: file.tried,
+    };
+    let of_trace = |(module, addresses)| UnknownFile {
+        module,
+        addresses,
+        image: None,
+        image_source: None,
+        tried: Vec::new(),
+    };
+    let mut unknown: Vec<UnknownFile> =
+        by_image.into_iter().map(of_image).chain(unknown.into_iter().map(of_trace)).collect();
+    files.sort_by(|a, b| (b.addresses, &a.identity).cmp(&(a.addresses, &b.identity)));
+    unknown.sort_by(|a, b| (b.addresses, &a.module, &a.image).cmp(&(a.addresses, &b.module, &b.image)));
+    Naming { files, unknown }
 }

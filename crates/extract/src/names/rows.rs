@@ -34,12 +34,12 @@ pub(super) struct MethodIds {
 impl Names<'_> {
     /// Whether there are symbols now. Names that others gave before stay.
     fn is_answered(&self, file: Option<usize>) -> bool {
-        file.and_then(|file| self.answers.get(file)).is_some_and(Option::is_some)
+        file.and_then(|file| self.answers.get(file)).is_some_and(|answer| answer.symbols.is_some())
     }
 
     fn symbol(&self, (file, rva): (usize, u32)) -> Option<&Symbol> {
         let place = self.wanted.files.get(file)?.rvas.binary_search(&rva).ok()?;
-        self.answers.get(file)?.as_ref()?.get(place)?.as_ref()
+        self.answers.get(file)?.symbols.as_ref()?.get(place)?.as_ref()
     }
 
     /// The rows of `method`: those of .NET and of modules without symbols as they were, then one for each

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use etwkit_etl::Guid;
-use etwkit_symbols::Identity;
+use etwkit_symbols::{Identity, ImageIdentity};
 use etwkit_trace::derive::TableSource;
 use etwkit_trace::derive::columns::{Get, int32, int64, text};
 use etwkit_trace::sink::SinkError;
@@ -15,10 +15,19 @@ const MAX_FRAMES: usize = 1 << 28;
 /// Module, offset in it and method of a frame.
 type Place = (Option<i32>, Option<i64>, Option<i32>);
 
+/// How a symbol file is known.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Sought {
+    /// The trace says which one it is.
+    Symbols(Identity),
+    /// The trace was never merged: the image says it.
+    ByImage(ImageIdentity),
+}
+
 /// A symbol file, and what is asked of it.
 #[derive(Debug)]
 pub(super) struct Wanted {
-    pub(super) identity: Identity,
+    pub(super) sought: Sought,
     /// File name of the module, and the first of the modules that have it.
     pub(super) module: String,
     pub(super) module_id: i32,
@@ -100,20 +109,28 @@ impl AllWanted {
 
     fn read_modules(&mut self, source: &dyn TableSource) -> Result<Vec<String>, SinkError> {
         let (mut names, mut places) = (Vec::new(), BTreeMap::new());
-        let columns = ["name", "pdb_guid", "pdb_age", "pdb_name"];
+        let columns = ["name", "pdb_guid", "pdb_age", "pdb_name", "time_date_stamp", "size"];
         source.scan(Module::TABLE, &columns, &mut |batch| {
             let (name, guid) = (text(batch, "name")?, text(batch, "pdb_guid")?);
             let (age, pdb) = (int32(batch, "pdb_age")?, text(batch, "pdb_name")?);
+            let (stamp, size) = (int32(batch, "time_date_stamp")?, int64(batch, "size")?);
             for row in 0..batch.num_rows() {
+                let is_told = guid.get(row).is_some();
                 let guid = guid.get(row).and_then(|guid| guid.parse::<Guid>().ok());
                 let age = age.get(row).unwrap_or_default().cast_unsigned();
                 let identity = pdb.get(row).zip(guid).and_then(|(pdb, guid)| Identity::new(pdb, guid, age));
                 let name = name.get(row).unwrap_or_default().to_owned();
                 let module_id = names.len() as i32;
-                self.of_module.push(identity.map(|identity| {
-                    *places.entry(identity.clone()).or_insert_with(|| {
+                let image = || {
+                    let size = size.get(row).and_then(|size| u32::try_from(size).ok())?;
+                    let stamp = stamp.get(row).unwrap_or_default().cast_unsigned();
+                    ImageIdentity::new(&name, stamp, size).filter(|_| !is_told)
+                };
+                let sought = identity.map(Sought::Symbols).or_else(|| image().map(Sought::ByImage));
+                self.of_module.push(sought.map(|sought| {
+                    *places.entry(sought.clone()).or_insert_with(|| {
                         self.files.push(Wanted {
-                            identity,
+                            sought,
                             module: name.clone(),
                             module_id,
                             frames: Vec::new(),

@@ -13,6 +13,7 @@ pub use slice::{Batches, Cursor, Slice, TableFile};
 
 use etwkit_trace::table::ABOUT;
 
+use crate::left_out::Names;
 use crate::manifest::{self, DerivedManifest, Detail, Manifest, TableEntry};
 use crate::store_error::{StoreError, StoreResult};
 pub(crate) use place::Place;
@@ -85,8 +86,24 @@ impl Extract {
         detail: Detail,
         descriptions: Option<&str>,
     ) -> Option<Self> {
+        Self::same_source_without(path, hash, detail, descriptions, &Names::new())
+    }
+
+    /// The complete extract of that trace at `path`, if there is one with that detail, made with these files
+    /// that describe events, that does without these tables and no others.
+    #[must_use]
+    pub fn same_source_without(
+        path: &Path,
+        hash: &str,
+        detail: Detail,
+        descriptions: Option<&str>,
+        left_out: &Names,
+    ) -> Option<Self> {
         let extract = Self::open(path).ok()?;
         let manifest = extract.manifest();
+        if manifest.left_out != *left_out {
+            return None;
+        }
         // One of an older version lacks what newer ones keep: it would say that nothing was recorded.
         let is_current = manifest.format_version >= manifest::VERSION;
         let is_same = manifest.source.hash == hash && manifest.detail == detail;

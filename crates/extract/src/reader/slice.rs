@@ -307,6 +307,16 @@ enum Stored {
 }
 
 impl Slice {
+    /// All of a file that lies beside tables and is none of them, without checksums.
+    ///
+    /// # Errors
+    /// If the system cannot open it.
+    pub fn of_file(path: &Path) -> StoreResult<Self> {
+        let opened = File::open(path).and_then(|file| Ok((file.metadata()?.len(), file)));
+        let (length, file) = opened.map_err(StoreError::io("open", path))?;
+        Ok(Self { bytes: Stored::File(Source::new(file, length, false), 0), length, checks: None })
+    }
+
     /// Whether reading it does not wait for the disk.
     #[must_use]
     pub const fn is_in_memory(&self) -> bool {

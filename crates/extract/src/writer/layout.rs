@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_schema::{Field, Schema};
-use etwkit_trace::table::{Column, Kind, RUN_ID, Table};
+use etwkit_trace::table::{Column, Kind, RUN_ID, Row, Stack, Table};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
@@ -43,6 +43,15 @@ impl Amount {
             Self::Many => Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL).unwrap_or_default()),
         }
     }
+
+    /// Statistics let readers skip row groups and pages. A few rows are one page, and its statistics would
+    /// take more bytes than the rows.
+    fn statistics(self) -> EnabledStatistics {
+        match self {
+            Self::None | Self::Few => EnabledStatistics::None,
+            Self::Many => EnabledStatistics::Page,
+        }
+    }
 }
 
 /// Columns that are points in time. Rows come in the order of one of them, so that the others are near to it.
@@ -76,9 +85,18 @@ pub(super) fn properties(table: &Table, amount: Amount) -> WriterProperties {
     let mut builder = WriterProperties::builder()
         .set_created_by(concat!("etwkit version ", env!("CARGO_PKG_VERSION")).to_owned())
         .set_compression(amount.compression())
-        .set_statistics_enabled(EnabledStatistics::Page)
+        .set_statistics_enabled(amount.statistics())
+        .set_offset_index_disabled(amount != Amount::Many)
         .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
         .set_key_value_metadata(Some(description(table, amount)));
+    // The same in all rows: this takes the least time, and readers skip files by its statistics.
+    let run_id = ColumnPath::from(RUN_ID.name);
+    if amount == Amount::Many {
+        builder = builder
+            .set_column_dictionary_enabled(run_id.clone(), false)
+            .set_column_encoding(run_id.clone(), Encoding::DELTA_BINARY_PACKED)
+            .set_column_statistics_enabled(run_id, EnabledStatistics::Chunk);
+    }
     for column in table.columns {
         let path = ColumnPath::from(column.name);
         builder = match storage(table, column) {
@@ -115,8 +133,11 @@ fn storage(table: &Table, column: &Column) -> Storage {
     } else if name.ends_with("_hash") && is_integer {
         // Hardly two rows have the same.
         Storage::Plain
-    } else if is_integer && ["stack_id", "frame_id"].into_iter().any(is_tree_key) {
-        // Numbers that are too many for a dictionary, and come again near to where they came before.
+    } else if is_integer
+        && (is_tree_key("stack_id") || is_tree_key("frame_id") && table.name == Stack::TABLE.name)
+    {
+        // Numbers that are too many for a dictionary, and come again near to where they came before. Frames
+        // of other tables are few.
         Storage::Plain
     } else {
         Storage::Dictionary
@@ -127,7 +148,10 @@ fn storage(table: &Table, column: &Column) -> Storage {
 /// without rows, of which there are many.
 fn description(table: &Table, amount: Amount) -> Vec<KeyValue> {
     let column = |column: &Column| {
-        let about = json!({ "doc": column.doc, "unit": column.unit });
+        let about = match column.unit {
+            "" => json!({ "doc": column.doc }),
+            unit => json!({ "doc": column.doc, "unit": unit }),
+        };
         (column.name.to_owned(), about)
     };
     let pair = |key: &str, value: String| KeyValue::new(key.to_owned(), value);
@@ -145,7 +169,7 @@ fn description(table: &Table, amount: Amount) -> Vec<KeyValue> {
 
 #[cfg(test)]
 mod tests {
-    use etwkit_trace::table::{ContextSwitch, Row, Stack};
+    use etwkit_trace::table::{ContextSwitch, CpuStack, DpcIsr, Frame, Method, StackHash};
     use etwkit_trace::topics::TABLES;
 
     use super::*;
@@ -164,7 +188,12 @@ mod tests {
         }
         assert_eq!(of(Stack::TABLE, "stack_id"), Storage::Differences, "the rows are sorted by it");
         assert_eq!(of(Stack::TABLE, "parent_id"), Storage::Differences);
-        assert_eq!(of(Stack::TABLE, "stack_hash"), Storage::Plain);
+        assert_eq!(of(Stack::TABLE, "frame_id"), Storage::Plain);
+        assert_eq!(of(DpcIsr::TABLE, "frame_id"), Storage::Dictionary);
+        assert_eq!(of(Frame::TABLE, "frame_id"), Storage::Differences, "the rows are sorted by it");
+        assert_eq!(of(CpuStack::TABLE, "stack_id"), Storage::Differences);
+        assert_eq!(of(StackHash::TABLE, "stack_hash"), Storage::Plain);
+        assert_eq!(of(Method::TABLE, "method_hash"), Storage::Plain);
     }
 
     #[test]

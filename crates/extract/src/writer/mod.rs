@@ -236,8 +236,14 @@ impl Writer {
         write_json(partial.content(), &manifest)?;
         let descriptions = manifest.descriptions.as_deref();
         if options.no_overwrite
-            && Extract::same_source_as(&target, &manifest.source.hash, manifest.detail, descriptions)
-                .is_some()
+            && Extract::same_source_without(
+                &target,
+                &manifest.source.hash,
+                manifest.detail,
+                descriptions,
+                &manifest.left_out,
+            )
+            .is_some()
         {
             return Ok(Written { path: target, kept: true, tables: Vec::new() });
         }

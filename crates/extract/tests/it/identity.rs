@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type, TimestampMicrosecondType};
 use arrow_array::{Array, RecordBatch};
+use etwkit_extract::left_out::Names;
 use etwkit_extract::manifest::{Detail, Topic};
 use etwkit_extract::{ConvertOptions, Extract, Writer, WriterOptions, convert, derive_again};
 use etwkit_trace::table::{ABOUT, CpuProcess, CpuSample, DERIVED, DiskIo, Mark, Row, Table};
@@ -174,11 +175,17 @@ fn code(target: &Path) -> Code {
         let caller = parent.map_or(String::new(), |parent| stacks[parent as usize].clone());
         stacks.push(format!("{caller}\n{}", frames[frame.unwrap() as usize]));
     }
+    let of_stacks: HashMap<i64, i64> = ints("derived/stack_hash", "stack_id")
+        .into_iter()
+        .zip(ints("derived/stack_hash", "stack_hash"))
+        .filter_map(|(id, hash)| id.zip(hash))
+        .collect();
+    let hash_of = |id: usize| of_stacks.get(&(id as i64)).copied();
     let used =
         |table: &str, column: &str| ints(table, column).into_iter().flatten().map(|id| id as usize).collect();
     Code {
         methods: methods.into_iter().zip(ints("method", "method_hash")).collect(),
-        stacks: stacks.into_iter().zip(ints("stack", "stack_hash")).collect(),
+        stacks: stacks.into_iter().enumerate().map(|(id, text)| (text, hash_of(id))).collect(),
         used: (used("frame", "method_id"), used("derived/cpu_stack", "stack_id")),
     }
 }
@@ -190,7 +197,9 @@ fn made(folder: &Folder, seed: u64, detail: Detail) -> PathBuf {
     let (trace, _) = scenario.write(Cursor::new(Vec::new()), &options).unwrap();
     let trace = folder.write(&format!("{seed}.etl"), trace.get_ref());
     let target = folder.path(&format!("{seed}.etwx"));
-    let options = ConvertOptions { detail, ..ConvertOptions::default() };
+    // A summary has numbers of stacks only if they are asked for.
+    let left_out = Names::new();
+    let options = ConvertOptions { detail, left_out: Some(&left_out), ..ConvertOptions::default() };
     convert(&open_one(&trace).unwrap(), &target, options, &mut |_| ControlFlow::Continue(())).unwrap();
     target
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
+use etwkit_etl::Guid;
 use etwkit_extract::manifest::Detail;
 use etwkit_extract::{Extract, NameFrom, Naming, Writer, WriterOptions, derive_again, name_again};
 use etwkit_symbols::{Options, SearchPath};
@@ -32,6 +33,10 @@ const GUID: &str = "497b72f6-390a-44fc-878e-5a2d63b6cc4b";
 /// An extract with the module in two processes, a .NET method, a module of which nothing is known, and one
 /// sample for each frame.
 fn extract(folder: &Folder, detail: Detail) -> std::path::PathBuf {
+    extract_of(folder, detail, |module| module)
+}
+
+fn extract_of(folder: &Folder, detail: Detail, change: fn(Module) -> Module) -> std::path::PathBuf {
     let target = folder.path("run.etwx");
     let mut writer = Writer::create(&target, WriterOptions::default()).unwrap();
     let module = |module_id, name: &str, guid: Option<&str>| Module {
@@ -46,6 +51,7 @@ fn extract(folder: &Folder, detail: Detail) -> std::path::PathBuf {
     };
     let modules =
         [module(0, "app.exe", Some(GUID)), module(1, "app.exe", Some(GUID)), module(2, "odd.dll", None)];
+    let modules = modules.map(|module| if module.name == "app.exe" { change(module) } else { module });
     writer.write(Module::TABLE, batch(modules)).unwrap();
     let managed = Method {
         method_id: 0,
@@ -153,7 +159,8 @@ fn native_frames_get_names_and_the_rest_stays() {
     let [file] = naming.files.as_slice() else { panic!("{:?}", naming.files) };
     assert_eq!((file.module.as_str(), file.addresses, file.named), ("app.exe", 5, 4));
     assert!(file.source.as_ref().unwrap().ends_with("app.sym"));
-    assert_eq!(naming.unknown, [("odd.dll".to_owned(), 1)]);
+    let unknown: Vec<_> = naming.unknown.iter().map(|file| (file.module.as_str(), file.addresses)).collect();
+    assert_eq!(unknown, [("odd.dll", 1)]);
     assert_eq!(frames(&target), NAMED);
     assert_eq!(fs::read(target.join("cpu_sample.parquet")).unwrap(), before);
     assert_eq!(fs::read(target.join("symbols/other.pdb")).unwrap(), b"kept");
@@ -170,10 +177,6 @@ fn native_frames_get_names_and_the_rest_stays() {
         let module = if name == "Shop.Cart.Add" { "" } else { "app.exe" };
         assert_eq!(hash, Some(fnv(format!("{module}!{name}").as_bytes())), "{name}");
     }
-    let stacks = all(&target, Stack::TABLE);
-    let hash = stacks.column_by_name("stack_hash").unwrap().as_primitive::<Int64Type>().value(3);
-    let exit = fnv(b"app.exe!Exit").to_le_bytes();
-    assert_eq!(hash, fnv(&[[0; 8], exit].concat()), "its only frame is Exit");
 }
 
 #[test]
@@ -216,7 +219,7 @@ fn pointers_and_links_in_an_extract_are_not_followed() {
         assert_eq!(naming.found(), 0);
         naming.files[0].tried.iter().map(|tried| tried.reason.clone()).collect::<Vec<_>>().join("; ")
     };
-    let identity = name(&target, &folder.path("")).files[0].identity.clone();
+    let identity = name(&target, &folder.path("")).files[0].identity.clone().unwrap();
     let place = target.join("symbols").join(identity.name()).join(identity.key());
     fs::create_dir_all(&place).unwrap();
     fs::write(place.join("file.ptr"), format!("PATH:{}", outside.display())).unwrap();
@@ -243,4 +246,100 @@ fn a_summary_keeps_the_names_it_has() {
     let refused = name_again(&Extract::open(&target).unwrap(), &from).unwrap_err();
     assert!(refused.to_string().contains("is a summary"), "{refused}");
     assert!(refused.hint().unwrap().contains("--symbols"));
+}
+
+/// An image that names `app.pdb` of the identity above: header, one section, a debug directory with one
+/// entry.
+fn image(stamp: u32, size: u32) -> Vec<u8> {
+    let mut bytes = vec![0; 0x400];
+    let mut put = |at: usize, part: &[u8]| bytes[at..at + part.len()].copy_from_slice(part);
+    put(0, b"MZ");
+    put(0x3C, &[0x80]);
+    put(0x80, b"PE\0\0\x64\x86\x01\0");
+    put(0x88, &stamp.to_le_bytes());
+    put(0x94, &240_u16.to_le_bytes());
+    put(0x98, &0x20B_u16.to_le_bytes());
+    for (at, number) in [(56, size), (108, 16), (160, 0x1000), (164, 28)] {
+        put(0x98 + at, &number.to_le_bytes());
+    }
+    for (at, number) in [(8, 0x100_u32), (12, 0x1000), (16, 0x200), (20, 0x200)] {
+        put(0x98 + 240 + at, &number.to_le_bytes());
+    }
+    let record =
+        [b"RSDS", &Guid::literal(GUID).to_bytes()[..], &1_u32.to_le_bytes(), b"d:\\build\\app.pdb\0"]
+            .concat();
+    for (at, number) in [(12, 2), (16, record.len() as u32), (20, 0x1100), (24, 0x300)] {
+        put(0x200 + at, &number.to_le_bytes());
+    }
+    put(0x300, &record);
+    bytes
+}
+
+const STAMP: i32 = 0x0D9F_641E;
+const SIZE: i64 = 0x9000;
+
+/// A trace that was never merged says nothing of symbol files: the image by time stamp and size does, in the
+/// same places.
+#[test]
+fn an_image_tells_the_symbol_file_of_a_trace_that_was_never_merged() {
+    let folder = Folder::new();
+    let target = extract_of(&folder, Detail::Full, |module| {
+        let (time_date_stamp, size) = (STAMP, SIZE);
+        let (pdb_guid, pdb_age, pdb_name) = (None, None, None);
+        Module { time_date_stamp, size, pdb_guid, pdb_age, pdb_name, ..module }
+    });
+    let symbols = folder.path("symbols");
+    fs::create_dir_all(&symbols).unwrap();
+    fs::write(symbols.join("app.sym"), SYM).unwrap();
+    let texts = |column: &str| {
+        let modules = all(&target, Module::TABLE);
+        let values = modules.column_by_name(column).unwrap().as_string::<i32>().clone();
+        values.iter().map(|value| value.map(str::to_owned)).collect::<Vec<_>>()
+    };
+    let functions = || {
+        let modules = all(&target, Module::TABLE);
+        modules
+            .column_by_name("function_count")
+            .unwrap()
+            .as_primitive::<Int32Type>()
+            .iter()
+            .collect::<Vec<_>>()
+    };
+
+    // Without the image, with that of another build, and with it in a store.
+    let naming = name(&target, &symbols);
+    let of_app = |naming: &Naming| {
+        naming.unknown.iter().find(|file| file.module == "app.exe").map(|file| {
+            let reasons: String = file.tried.iter().map(|tried| tried.reason.as_str()).collect();
+            (file.addresses, file.image.as_ref().unwrap().key(), reasons)
+        })
+    };
+    let (addresses, key, reasons) = of_app(&naming).unwrap();
+    assert_eq!((addresses, key.as_str()), (5, "0D9F641E9000"));
+    assert!(reasons.starts_with("does not have it"), "{reasons}");
+    assert_eq!((naming.files.len(), texts("pdb_name")), (0, vec![None; 3]));
+    fs::write(symbols.join("app.exe"), image(1, SIZE as u32)).unwrap();
+    let (_, _, reasons) = of_app(&name(&target, &symbols)).unwrap();
+    assert!(reasons.contains("another build: it is 000000019000"), "{reasons}");
+    assert_eq!(functions(), [None; 3]);
+
+    fs::remove_file(symbols.join("app.exe")).unwrap();
+    let store = symbols.join("app.exe/0D9F641E9000");
+    fs::create_dir_all(&store).unwrap();
+    fs::write(store.join("app.exe"), image(STAMP.cast_unsigned(), SIZE as u32)).unwrap();
+    let naming = name(&target, &symbols);
+    let [file] = naming.files.as_slice() else { panic!("{naming:?}") };
+    assert_eq!((file.addresses, file.named), (5, 4));
+    assert!(file.image_source.as_ref().unwrap().contains("0D9F641E9000"));
+    assert_eq!(frames(&target), NAMED);
+    // The extract knows it from now on: the image is not needed again.
+    let told = |text: &str| vec![Some(text.to_owned()), Some(text.to_owned()), None];
+    assert_eq!(texts("pdb_guid"), told(GUID));
+    assert_eq!(texts("pdb_name"), told("d:\\build\\app.pdb"));
+    // `CreateProcess` and the public symbol `Exit`.
+    assert_eq!(functions(), [Some(2), Some(2), None]);
+    fs::remove_dir_all(symbols.join("app.exe")).unwrap();
+    let naming = name(&target, &symbols);
+    assert!(naming.files[0].image.is_none() && naming.files[0].named == 4);
+    assert_eq!(functions(), [Some(2), Some(2), None]);
 }

@@ -45,7 +45,6 @@ pub(crate) fn stacks(count: i32) -> RecordBatch {
         parent_id: (n > 0).then_some(n / 2),
         frame_id: n % 10,
         depth: n % 30,
-        ..Stack::default()
     }))
 }
 

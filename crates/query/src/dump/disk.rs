@@ -3,7 +3,7 @@
 
 use super::group::{Grouped, Grouping};
 use super::path::{WHOLE_PATH, folder_sql, reversed};
-use super::sql::{ProcessQuery, ends, filtered, process_columns, range_condition, text_condition};
+use super::sql::{NO_TEXT, ProcessQuery, ends, filtered, process_columns, range_condition, text_condition};
 use super::{Recorded, Result, Top, TopProcesses, ask, disk_range};
 use crate::Session;
 use crate::question::Format::{Fixed, Megabytes, Process, Seconds, Throughput, Whole, Word};
@@ -250,6 +250,7 @@ impl Question for DiskRequest {
             let groups = groups.into_iter().map(|group| group.rows).collect();
             Ok(Answer::groups(asked, &DISK_IO, groups).with_foot(shared))
         })
+        .shows(&DISK_IO)
         .top(self.top)
     }
 }
@@ -378,17 +379,17 @@ sized AS (
             };
             has.to_owned()
         }));
-        let set = if self.per_process { "w.names" } else { "CAST(NULL AS VARCHAR)" };
+        let set = if self.per_process { "w.names" } else { NO_TEXT };
         let same = |other: &str| {
             format!("coalesce({other}.path, '') = coalesce(d.path, '') AND {other}.disk = d.disk")
         };
         let path = folder_sql("d.path", self.level);
         let none = process_columns("d", false)
-            .replace("CAST(NULL AS VARCHAR) AS process,", &format!("{set} AS process,"));
+            .replace(&format!("{NO_TEXT} AS process,"), &format!("{set} AS process,"));
         // Sums stand once, in front of one row without sums for each process.
         let rows = format!(
             "SELECT {none}, {path} AS path, {NO_TEXT} AS priority, d.path AS file, CAST(NULL AS INT) AS owner,
-  CAST(NULL AS VARCHAR) AS owner_name, {SUMS}
+  {NO_TEXT} AS owner_name, {SUMS}
 FROM {table} d
 LEFT JOIN whose w ON {of_whose}
 LEFT JOIN sized z ON {of_size}{conditions}
@@ -472,9 +473,6 @@ fn sorted(list: &str) -> String {
     parts.sort_unstable();
     parts.join(";")
 }
-
-/// No text.
-const NO_TEXT: &str = "CAST(NULL AS VARCHAR)";
 
 /// Name and id of a process.
 const NAME: &str = "CASE WHEN p.pid IS NOT NULL THEN concat(p.name, '(', p.pid, ')') END";

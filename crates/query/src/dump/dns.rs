@@ -231,7 +231,8 @@ impl Question for DnsRequest {
         if self.details {
             return Form::made::<DnsQueryRow>(self.list_sql(), Self::told).top(self.top);
         }
-        Form::made::<DnsRow>(self.sql(), Self::told).top(self.top)
+        let form = Form::made::<DnsRow>(self.sql(), Self::told).top(self.top);
+        form.shows_as(&NAMES, |row| Asked { row, queries: Vec::new() })
     }
 
     fn overall(&self, all: &[Sums]) -> Vec<Line> {

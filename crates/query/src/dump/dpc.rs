@@ -1,7 +1,7 @@
 //! DPCs and interrupts: which driver took the processors, by driver, routine, kind or processor, or single
 //! ones.
 
-use super::sql::{filtered, range_condition, stack_text, text_condition, time_condition};
+use super::sql::{NO_NUMBER, NO_TEXT, filtered, range_condition, stack_text, text_condition, time_condition};
 use super::{Recorded, Top};
 use crate::question::Format::{FineMilliseconds, Microseconds, Moment, Whole, Word};
 use crate::question::{Column, Form, Question, Ranked, View, frames, group, option};
@@ -149,7 +149,7 @@ impl DpcRequest {
         conditions.extend(range_condition("d.duration_ns", self.duration));
         conditions.extend(time_condition("d.start_ns", self.time));
         format!(
-            "SELECT d.*, o.name AS driver, coalesce(m.name, concat('+', hex(coalesce(f.rva, f.address)))) AS routine
+            "SELECT d.*, d.duration_ns - d.nested_ns AS exclusive_ns, o.name AS driver, coalesce(m.name, concat('+', hex(coalesce(f.rva, f.address)))) AS routine
   FROM dpc_isr d
   LEFT JOIN frame f ON f.frame_id = d.frame_id
   LEFT JOIN method m ON m.method_id = f.method_id
@@ -161,12 +161,11 @@ impl DpcRequest {
     /// The question for sums.
     #[must_use]
     pub fn sql(&self) -> String {
-        let none = "CAST(NULL AS VARCHAR)";
         let (driver, routine, kind, cpu) = match self.by {
-            DpcBy::Driver => ("driver", none, none, "CAST(NULL AS INT)"),
-            DpcBy::Routine => ("driver", "routine", none, "CAST(NULL AS INT)"),
-            DpcBy::Kind => (none, none, "kind", "CAST(NULL AS INT)"),
-            DpcBy::Cpu => (none, none, none, "cpu"),
+            DpcBy::Driver => ("driver", NO_TEXT, NO_TEXT, NO_NUMBER),
+            DpcBy::Routine => ("driver", "routine", NO_TEXT, NO_NUMBER),
+            DpcBy::Kind => (NO_TEXT, NO_TEXT, "kind", NO_NUMBER),
+            DpcBy::Cpu => (NO_TEXT, NO_TEXT, NO_TEXT, "cpu"),
         };
         format!(
             "SELECT *, 100.0 * exclusive_ns / nullif((SELECT max(duration_ns) FROM trace), 0) AS cpu_percent,

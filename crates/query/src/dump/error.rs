@@ -1,5 +1,7 @@
 //! Why a dump has no answer.
 
+use std::path::Path;
+
 use crate::Session;
 use crate::question::OptionError;
 
@@ -51,6 +53,14 @@ pub enum Error {
         /// What an extract of a trace would say.
         why: Box<Error>,
     },
+    /// The extract does without tables that the question needs.
+    #[error("this extract was made without the rows of {tables} (--tables), which the question needs")]
+    LeftOut {
+        /// The tables.
+        tables: String,
+        /// The command that makes it anew.
+        how: String,
+    },
     /// What a file of the user names is not in the trace.
     #[error("{message}")]
     NotThere {
@@ -95,7 +105,7 @@ impl Error {
                 ),
                 _ => Some("ETWAnalyzer stores sums alone: extract the trace itself with `etwkit extract`"),
             },
-            Self::NotThere { how, .. } => Some(how),
+            Self::NotThere { how, .. } | Self::LeftOut { how, .. } => Some(how),
             Self::Part { source, .. } => Some(source.hint),
             Self::CpuSourcesDiffer { .. } => Some(
                 "ask each trace on its own, or compare `run_ns`, which is from context switches wherever they were recorded",
@@ -116,12 +126,22 @@ impl Error {
                 | Self::NeedsEvents { .. }
                 | Self::NotThere { .. }
                 | Self::Imported { .. }
+                | Self::LeftOut { .. }
         )
     }
 
     /// The same, with the reason why a session lacks what it lacks.
     #[must_use]
     pub fn of(self, session: &Session) -> Self {
-        if self.is_nothing() && session.is_imported() { Self::Imported { why: Box::new(self) } } else { self }
+        let left_out = session.asked_left_out();
+        if !self.is_nothing() {
+            return self;
+        }
+        if let Some((path, manifest)) = session.manifests().next().filter(|_| !left_out.is_empty()) {
+            let tables = left_out.into_iter().collect::<Vec<_>>().join(", ");
+            let how = format!("make it anew with all tables: {}", manifest.command(Path::new(path)));
+            return Self::LeftOut { tables, how };
+        }
+        if session.is_imported() { Self::Imported { why: Box::new(self) } } else { self }
     }
 }

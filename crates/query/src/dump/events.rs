@@ -156,7 +156,7 @@ impl Question for EventsRequest {
             let rows = with_stacks(session, rows, asked.stacks, |row: &EventsEvent| row.stack_id)?;
             Ok(Answer::rows(asked, &EVENTS, rows))
         });
-        form.with_fields(vec![STACK]).needs(&GENERIC, true).top(self.top)
+        form.shows_as(&EVENTS, Stacked::without).with_fields(vec![STACK]).needs(&GENERIC, true).top(self.top)
     }
 }
 

@@ -10,7 +10,7 @@ use super::sql::{
     EXECUTABLE_TEXT, EXECUTABLES, ProcessQuery, filtered, process_columns_from, range_condition,
     stack_condition, text_condition,
 };
-use super::stacked::{STACK, with_stacks};
+use super::stacked::{STACK, Stacked, with_stacks};
 use super::zero::ZeroTime;
 use super::{Recorded, Result, Top, ask};
 use crate::Session;
@@ -135,7 +135,7 @@ impl Question for ExceptionRequest {
         let form = if self.lists() {
             Form::made::<ThrownRow>(self.list_sql(), Self::with_stacks)
         } else {
-            Form::made::<ExceptionRow>(self.sql(), Self::with_stacks)
+            Form::made::<ExceptionRow>(self.sql(), Self::with_stacks).shows_as(&TOGETHER, Stacked::without)
         };
         form.with_fields(vec![STACK]).top(self.top)
     }

@@ -320,6 +320,7 @@ impl Question for FileRequest {
             let asked = Self { show_total: Some(show_total), ..asked.clone() };
             Ok(Answer::groups(&asked, &FILE_IO, groups).showing(shows))
         })
+        .shows(&FILE_IO)
         .top(self.top)
     }
 }

@@ -1,6 +1,9 @@
 //! Garbage collections of .NET processes: sums by process, generation or reason, or single collections.
 
-use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered, process_columns, time_condition, told_condition};
+use super::sql::{
+    NO_NUMBER, NO_TEXT, PROCESS_COLUMNS, ProcessQuery, filtered, process_columns, time_condition,
+    told_condition,
+};
 use super::{Recorded, Top};
 use crate::question::Format::{FineMilliseconds, Megabytes, Moment, Process, ProcessLine, Whole, Word};
 use crate::question::{Column, Form, Question, Ranked, View, group, option};
@@ -84,6 +87,7 @@ declare! {
         gen2_bytes: Option<i64> = "Size of generation 2.",
         large_bytes: Option<i64> = "Size of the heap of large objects.",
         pinned_bytes: Option<i64> = "Size of the heap of pinned objects.",
+        heap_bytes: Option<i64> = "Size of all of these.",
         promoted_bytes: Option<i64> = "Bytes that survived.",
         ..process = "Process; missing if it is not known.",
         ..process_details,
@@ -132,7 +136,7 @@ const EVENTS: View<GcRequest, GcEvent> = View::new(
             .hidden(),
         Single::new("Number", "Number", Whole, |_, row| row.number.into()),
         Single::new("Generation", "Gen", Whole, |_, row| row.generation.into()),
-        Single::new("Heap", "Heap MB", Megabytes, |_, row| heap(row).into()).worst(),
+        Single::new("Heap", "Heap MB", Megabytes, |_, row| row.heap_bytes.into()).worst(),
         Single::new("Promoted", "Survived MB", Megabytes, |_, row| row.promoted_bytes.into()).cost(),
         Single::new("Type", "Type", Word, |_, row| kind(row.gc_type).into()),
         Single::new("Reason", "Why", Word, |_, row| row.reason.clone().into()),
@@ -152,13 +156,8 @@ fn kind(number: Option<i64>) -> Option<&'static str> {
     }
 }
 
-/// The size of all heaps behind a collection.
-fn heap(row: &GcEvent) -> Option<i64> {
-    let parts = [row.gen0_bytes, row.gen1_bytes, row.gen2_bytes, row.large_bytes, row.pinned_bytes];
-    parts.into_iter().flatten().reduce(i64::saturating_add)
-}
-
-/// [`heap`] in SQL.
+/// The size of all heaps behind a collection. Those of pinned objects came with .NET 5; all others are known
+/// together or not at all.
 const HEAP: &str = "g.gen0_bytes + g.gen1_bytes + g.gen2_bytes + g.large_bytes + coalesce(g.pinned_bytes, 0)";
 
 impl Question for GcRequest {
@@ -191,9 +190,8 @@ impl GcRequest {
     /// The question for sums.
     #[must_use]
     pub fn sql(&self) -> String {
-        let generation = if self.by == GcBy::Generation { "g.generation" } else { "CAST(NULL AS INT)" };
-        let reason =
-            if self.by == GcBy::Reason { "gc_reason_name(g.reason)" } else { "CAST(NULL AS VARCHAR)" };
+        let generation = if self.by == GcBy::Generation { "g.generation" } else { NO_NUMBER };
+        let reason = if self.by == GcBy::Reason { "gc_reason_name(g.reason)" } else { NO_TEXT };
         let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, generation, reason";
         format!(
             "SELECT *, CAST({sort} AS DOUBLE) AS sort_value
@@ -222,7 +220,7 @@ ORDER BY sort_value, duration_ns, count, process_key, generation, reason",
         format!(
             "SELECT g.start_ns, g.end_ns, g.duration_ns, g.suspended_ns, g.suspending_ns, g.restarting_ns, g.number,
   g.generation, g.gc_type, gc_reason_name(g.reason) AS reason, g.gen0_bytes, g.gen1_bytes, g.gen2_bytes,
-  g.large_bytes, g.pinned_bytes, g.promoted_bytes, g.process_key, {PROCESS_COLUMNS},
+  g.large_bytes, g.pinned_bytes, {HEAP} AS heap_bytes, g.promoted_bytes, g.process_key, {PROCESS_COLUMNS},
   CAST({sort} AS DOUBLE) AS sort_value
 FROM gc g
 LEFT JOIN process p ON p.process_key = g.process_key{conditions}

@@ -1,8 +1,8 @@
 //! Pages that were read from files since a thread touched them: by file or process, or single reads.
 
 use super::sql::{
-    PROCESS_COLUMNS, ProcessQuery, filtered, process_columns, stack_condition, stack_text, text_condition,
-    time_condition, told_condition,
+    NO_TEXT, PROCESS_COLUMNS, ProcessQuery, filtered, process_columns, stack_condition, stack_text,
+    text_condition, time_condition, told_condition,
 };
 use super::{Recorded, Top};
 use crate::question::Format::{Bytes, FineMilliseconds, Id, Microseconds, Process, ProcessLine, Whole, Word};
@@ -173,7 +173,7 @@ impl HardFaultRequest {
         } else {
             "SELECT * FROM hard_fault_file".to_owned()
         };
-        let path = if self.by == HardFaultBy::File { "h.path" } else { "CAST(NULL AS VARCHAR)" };
+        let path = if self.by == HardFaultBy::File { "h.path" } else { NO_TEXT };
         let keys =
             "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, path";
         format!(

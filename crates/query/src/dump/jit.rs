@@ -1,7 +1,8 @@
 //! Methods that .NET compiled at run time: sums by process or tier, or single compilations.
 
 use super::sql::{
-    PROCESS_COLUMNS, ProcessQuery, filtered, process_columns, text_condition, time_condition, told_condition,
+    NO_TEXT, PROCESS_COLUMNS, ProcessQuery, filtered, process_columns, text_condition, time_condition,
+    told_condition,
 };
 use super::{Recorded, Top};
 use crate::question::Format::{FineMilliseconds, Id, Moment, PlainBytes, Process, ProcessLine, Whole, Word};
@@ -148,11 +149,10 @@ impl JitRequest {
     /// The question for sums.
     #[must_use]
     pub fn sql(&self) -> String {
-        let none = "CAST(NULL AS VARCHAR)";
-        let tier = if self.by == JitBy::Tier { "j.tier" } else { none };
+        let tier = if self.by == JitBy::Tier { "j.tier" } else { NO_TEXT };
         // What stands in front of the last point; names of constructors begin with one themselves.
         let of_type = r"regexp_replace(j.method, '\.+[^.]*$', '')";
-        let type_name = if self.by == JitBy::Type { of_type } else { none };
+        let type_name = if self.by == JitBy::Type { of_type } else { NO_TEXT };
         let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, tier, type_name";
         format!(
             "SELECT *, CAST({sort} AS DOUBLE) AS sort_value

@@ -65,7 +65,7 @@ impl Question for MarkRequest {
         let answer = |asked: &Self, session: &Session, rows| {
             Answer::rows(asked, &MARKS, rows).moved(&asked.zero, session)
         };
-        Form::of(self.sql(), answer).needs(&MARK, true).top(self.top)
+        Form::of(self.sql(), answer).shows(&MARKS).needs(&MARK, true).top(self.top)
     }
 }
 

@@ -180,13 +180,14 @@ impl Question for MemoryRequest {
                 Ok(Answer::rows(asked, &MACHINE, rows))
             };
             return Form::made::<MachineRow>(self.machine_sql(), answer)
+                .shows(&MACHINE)
                 .needs(&OF_MACHINE, true)
                 .top(self.top);
         }
         let shows = if self.total.as_deref() == Some("total") { Shows::Sums } else { Shows::Rows };
         let answer =
             move |asked: &Self, _: &Session, rows| Ok(Answer::rows(asked, &PROCESSES, rows).showing(shows));
-        Form::of(self.sql(), answer).needs(&OF_PROCESSES, true).top(self.top)
+        Form::of(self.sql(), answer).shows(&PROCESSES).needs(&OF_PROCESSES, true).top(self.top)
     }
 
     fn compares(&self) -> bool {

@@ -2,8 +2,8 @@
 //! single operations.
 
 use super::sql::{
-    PROCESS_COLUMNS, ProcessQuery, filtered, process_columns, range_condition, stack_text, text_condition,
-    time_condition,
+    NO_NUMBER, NO_TEXT, PROCESS_COLUMNS, ProcessQuery, filtered, process_columns, range_condition,
+    stack_text, text_condition, time_condition,
 };
 use super::{Recorded, Top};
 use crate::question::Format::{Id, Kilobytes, Moment, PlainBytes, Process, ProcessLine, Whole, Word};
@@ -176,12 +176,11 @@ impl NetRequest {
     /// The question for sums.
     #[must_use]
     pub fn sql(&self) -> String {
-        let (text, number) = ("CAST(NULL AS VARCHAR)", "CAST(NULL AS INT)");
         let (remote, port, local) = match self.by {
-            NetBy::Process => (text, number, text),
-            NetBy::Remote => ("n.remote_address", number, text),
-            NetBy::Port => (text, "n.remote_port", text),
-            NetBy::Local => (text, number, "n.local_address"),
+            NetBy::Process => (NO_TEXT, NO_NUMBER, NO_TEXT),
+            NetBy::Remote => ("n.remote_address", NO_NUMBER, NO_TEXT),
+            NetBy::Port => (NO_TEXT, "n.remote_port", NO_TEXT),
+            NetBy::Local => (NO_TEXT, NO_NUMBER, "n.local_address"),
         };
         let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, \
                     remote_address, remote_port, local_address";

@@ -99,7 +99,8 @@ impl Question for ObjectRequest {
             let answer = move |asked: &Self, session: &Session| {
                 Ok(Answer::rows(asked, &TYPES, asked.ask_types(session, by_process)?))
             };
-            return Form::made::<HandleTypeRow>(self.types_sql(by_process), answer).top(self.top);
+            let form = Form::made::<HandleTypeRow>(self.types_sql(by_process), answer);
+            return form.shows(&TYPES).top(self.top);
         }
         Form::made::<ObjectEvent>(self.sql(), |asked: &Self, session| {
             let objects = asked.ask(session)?;
@@ -107,6 +108,7 @@ impl Question for ObjectRequest {
             let events = objects.into_iter().map(|of| of.events).collect();
             Ok(Answer::groups(asked, &OBJECTS, events).with_foot(total))
         })
+        .shows(&OBJECTS)
         .top(self.top)
     }
 }

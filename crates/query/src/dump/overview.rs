@@ -192,7 +192,7 @@ impl OverviewRequest {
             OverviewTable::Providers => PROVIDERS.to_owned(),
             OverviewTable::Topics => TOPICS.to_owned(),
             OverviewTable::Health => NOTES.to_owned(),
-            OverviewTable::Next => DUMPS.to_owned(),
+            OverviewTable::Next => overview_next::answering_sql(),
         }
     }
 }
@@ -228,22 +228,6 @@ const METHODS: &str =
     "SELECT p.name AS process, p.pid, c.module, c.method, c.exclusive_ns, c.cpu_ns, c.wait_ns
 FROM cpu_method c LEFT JOIN process p ON p.process_key = c.process_key
 WHERE c.exclusive_ns > 0 ORDER BY c.exclusive_ns DESC, c.process_key, c.module, c.method";
-
-/// Dumps whose tables have rows.
-const DUMPS: &str = "SELECT dump FROM (
-SELECT 1 AS at, 'exception' AS dump, count(*) AS n FROM exception
-UNION ALL SELECT 2, 'thread-pool', count(*) FROM thread_pool WHERE thread_pool_reason_name(reason) = 'Starvation'
-UNION ALL SELECT 3, 'tracelog', count(*) FROM generic_event WHERE described_by IN ('tracelogging', 'eventsource')
-UNION ALL SELECT 4, 'memory', count(*) FROM memory_sample
-UNION ALL SELECT 5, 'power', count(*) FROM power_setting
-UNION ALL SELECT 6, 'mark', count(*) FROM mark
-UNION ALL SELECT 7, 'user-lock', count(*) FROM user_lock_process
-UNION ALL SELECT 8, 'gdi-user', count(*) FROM gdi_user_type
-UNION ALL SELECT 9, 'ui-delay', count(*) FROM ui_delay
-UNION ALL SELECT 10, 'focus', count(*) FROM focus_change
-UNION ALL SELECT 11, 'registry', count(*) FROM registry_key
-UNION ALL SELECT 12, 'standby', count(*) FROM standby
-) WHERE n > 0 ORDER BY at";
 
 /// CPU of each module, by path whatever its case, since Windows does not tell cases of paths apart. Only code
 /// that .NET compiled at run
@@ -306,7 +290,10 @@ impl Overview {
                 .map(FileShare::from)
                 .collect(),
             notes: ask(session, NOTES)?,
-            dumps: ask::<Answering>(session, DUMPS)?.into_iter().map(|answering| answering.dump).collect(),
+            dumps: ask::<Answering>(session, &asked.sql(OverviewTable::Next))?
+                .into_iter()
+                .map(|answering| answering.dump)
+                .collect(),
         })
     }
 

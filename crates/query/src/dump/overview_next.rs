@@ -5,23 +5,71 @@ use etwkit_extract::manifest::{Detail, Manifest};
 use super::overview::{Next, Overview};
 use crate::Session;
 
-/// What the smaller dumps say.
-const SMALLER: [(&str, &str); 10] = [
-    ("exception", "exceptions of .NET programs"),
-    ("thread-pool", "thread pools that starved"),
-    ("tracelog", "events that describe themselves"),
-    ("memory", "memory of processes"),
-    ("power", "power settings"),
-    ("mark", "marks and the time between them"),
-    ("user-lock", "who waited for the lock of all windows, and who had it"),
-    ("gdi-user", "windows, menus, fonts and bitmaps that are left"),
-    ("ui-delay", "programs that did not look after their windows"),
-    ("focus", "what the user was working with"),
+/// A dump that is suggested where the trace has something for it.
+struct Smaller {
+    /// Its name.
+    dump: &'static str,
+    /// The rows without which it has no answer, as SQL behind `FROM`.
+    rows: &'static str,
+    /// What it tells.
+    why: &'static str,
+}
+
+const fn dump(dump: &'static str, rows: &'static str, why: &'static str) -> Smaller {
+    Smaller { dump, rows, why }
+}
+
+/// Dumps about one thing each, in the order in which they help.
+const SMALLER: [Smaller; 26] = [
+    dump("hard-fault", "hard_fault_file", "pages that were read from files, and who waited for that"),
+    dump("mini-filter", "mini_filter_driver", "filter drivers that delayed operations on files"),
+    dump("page-fault", "page_fault_process", "who touched memory that was not mapped"),
+    dump("dpc", "dpc_isr", "drivers whose DPCs and interrupts took processors"),
+    dump("ready", READY, "who ran while other threads were ready"),
+    dump("start", STARTS, "what starts and ends of processes cost"),
+    dump("alpc", "alpc_process", "who called which service, and waited for the answer"),
+    dump("net", "net_io", "what processes sent and received"),
+    dump("gc", "gc", "collections of .NET programs, and how long their threads stood still"),
+    dump("jit", "jit", "methods that .NET compiled at run time"),
+    dump("exception", "exception", "exceptions of .NET programs"),
+    dump("thread-pool", STARVED, "thread pools that starved"),
+    dump("tracelog", DESCRIBED, "events that describe themselves"),
+    dump("events", OTHERS, "events that no other question is about"),
+    dump("memory", "memory_sample", "memory of processes"),
+    dump("heap", "heap_process", "blocks of heaps that were not freed"),
+    dump("pool", "pool_tag", "memory of the kernel that drivers did not free"),
+    dump("power", "power_setting", "power settings"),
+    dump("mark", "mark", "marks and the time between them"),
+    dump("user-lock", "user_lock_process", "who waited for the lock of all windows, and who had it"),
+    dump("gdi-user", "gdi_user_type", "windows, menus, fonts and bitmaps that are left"),
+    dump("ui-delay", "ui_delay", "programs that did not look after their windows"),
+    dump("focus", "focus_change", "what the user was working with"),
+    dump("registry", "registry_key", "keys of the registry, how often and how long"),
+    dump("standby", "standby", "stays in connected standby, and who woke the machine"),
+    dump("trace-stats", "event_count", "what fills the trace, and what tracing cost"),
 ];
 
-/// The events that there are, where nothing else tells much.
-const EVENTS: &str =
-    "SELECT provider, name, count(*) AS events FROM generic_event GROUP BY 1, 2 ORDER BY 3 DESC";
+/// Threads that were ready; who ran instead only single context switches tell.
+const READY: &str = "cpu_process WHERE ready_sum_ns > 0 AND (SELECT count(*) FROM context_switch) > 0";
+
+const STARTS: &str = "process WHERE coalesce(start_ns, terminate_ns, stop_ns) IS NOT NULL";
+
+const STARVED: &str = "thread_pool WHERE thread_pool_reason_name(reason) = 'Starvation'";
+
+/// Those of the tracing system itself are in every trace.
+const OTHERS: &str = "generic_event WHERE coalesce(provider, '') <> 'EventTrace'";
+
+const DESCRIBED: &str = "generic_event WHERE described_by IN ('tracelogging', 'eventsource')";
+
+/// Which of the smaller dumps have an answer.
+pub(super) fn answering_sql() -> String {
+    let one = |(at, smaller): (usize, &Smaller)| {
+        let Smaller { dump, rows, .. } = smaller;
+        format!("SELECT {at} AS at, '{dump}' AS dump, count(*) AS n FROM {rows}")
+    };
+    let all: Vec<String> = SMALLER.iter().enumerate().map(one).collect();
+    format!("SELECT dump FROM (\n{}\n) WHERE n > 0 ORDER BY at", all.join("\nUNION ALL "))
+}
 
 /// Questions that have an answer, in the order in which they help.
 struct Questions<'s> {
@@ -103,8 +151,9 @@ impl Questions<'_> {
         if recording.has_tcp {
             self.ask("dump tcp PATH", "connections, what was sent again and how late");
         }
-        for dump in &overview.dumps {
-            let why = SMALLER.iter().find(|(name, _)| name == dump).map_or("", |(_, why)| why);
+        for Smaller { dump, why, .. } in
+            SMALLER.iter().filter(|one| overview.dumps.iter().any(|d| d == one.dump))
+        {
             self.ask(&format!("dump {dump} PATH"), why);
         }
         if recording.has_failed_syscalls {
@@ -122,16 +171,8 @@ impl Questions<'_> {
         if self.has("file_file") {
             self.ask("dump file PATH", "which files were used, and how long that took");
         }
-        if self.has("net_io") {
-            self.ask("sql PATH @net/processes", "what processes sent and received");
-        }
-        if self.has("gc") {
-            self.ask("sql PATH @dotnet/gc", "collections of .NET programs");
-        }
         if self.session.trace_path().is_some() {
             self.ask("events --count PATH", "how many events of which kind there are");
-        } else if self.has("generic_event") {
-            self.ask(&format!("sql PATH \"{EVENTS}\""), "which events there are");
         }
     }
 }

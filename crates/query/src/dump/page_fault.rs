@@ -1,7 +1,7 @@
 //! Page faults that the processor raised: by process or kind, or single faults.
 
 use super::sql::{
-    PROCESS_COLUMNS, ProcessQuery, any_text_condition, filtered, process_columns, stack_condition,
+    NO_TEXT, PROCESS_COLUMNS, ProcessQuery, any_text_condition, filtered, process_columns, stack_condition,
     stack_text, text_condition, time_condition,
 };
 use super::{Recorded, Top};
@@ -170,7 +170,7 @@ impl PageFaultRequest {
     /// The question for sums.
     #[must_use]
     pub fn sql(&self) -> String {
-        let kind = if is_by_process(self) { "CAST(NULL AS VARCHAR)" } else { "f.kind" };
+        let kind = if is_by_process(self) { NO_TEXT } else { "f.kind" };
         let rows = format!(
             "SELECT f.process_key, f.kind, 1 AS count, f.ts_ns AS first_ns, f.ts_ns AS last_ns
   FROM (

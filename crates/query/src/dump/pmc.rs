@@ -138,7 +138,8 @@ impl Question for PmcRequest {
             let is_sampled = groups.iter().flatten().any(|row| row.kind == "sampled");
             let head = is_sampled.then(|| Line::new("Counters are estimates from samples."));
             Ok(Answer::groups(asked, &COUNTERS, groups).with_head(head))
-        });
+        })
+        .shows(&COUNTERS);
         // Of methods it counts those of each process.
         if self.methods.is_some() { form } else { form.top(self.top) }
     }

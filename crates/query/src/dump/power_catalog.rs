@@ -1,7 +1,10 @@
 //! The power settings that have names here: what `powercfg` calls them, what they mean, how their values
 //! read.
 //!
-//! GUIDs, aliases and numbers of values are those that Windows documents for its power settings.
+//! GUIDs, aliases and numbers of values are those that Windows documents for its power settings; the list is
+//! in `power_settings`.
+
+pub use super::power_settings::KNOWN;
 
 /// How a value reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +17,10 @@ pub enum Form {
     Bytes,
     /// One of these names.
     Names(&'static [&'static str]),
+    /// A number by which the setting is known, with its name behind it.
+    Numbered(&'static [&'static str]),
+    /// One of these names; not all numbers between them mean something.
+    Coded(&'static [(i64, &'static str)]),
 }
 
 /// A part of the list.
@@ -25,6 +32,38 @@ pub enum Section {
     Idle,
     /// Parked cores.
     Parking,
+    /// Which processors take interrupts.
+    Interrupts,
+    /// Settings of no other part.
+    General,
+    /// When the machine sleeps.
+    Sleep,
+    /// What devices and programs may do while it idles.
+    Resiliency,
+    /// What a sensor for people changes.
+    Presence,
+    /// Screens.
+    Display,
+    /// Graphics processors.
+    Graphics,
+    /// Video and shared media.
+    Media,
+    /// Disks.
+    Disk,
+    /// Links of PCI Express.
+    Pci,
+    /// USB.
+    Usb,
+    /// Wireless networks.
+    Wireless,
+    /// Buttons and the lid.
+    Buttons,
+    /// Batteries.
+    Battery,
+    /// Saving energy on battery.
+    Saver,
+    /// What the machine is told about itself: on battery, lid closed.
+    State,
     /// Settings without a name here.
     Other,
 }
@@ -37,6 +76,22 @@ impl Section {
             Self::Cpu => "CPU power",
             Self::Idle => "Idle states",
             Self::Parking => "Core parking",
+            Self::Interrupts => "Interrupt steering",
+            Self::General => "General",
+            Self::Sleep => "Sleep",
+            Self::Resiliency => "Idle resiliency",
+            Self::Presence => "Presence and standby budget",
+            Self::Display => "Display",
+            Self::Graphics => "Graphics",
+            Self::Media => "Multimedia",
+            Self::Disk => "Hard disk",
+            Self::Pci => "PCI Express",
+            Self::Usb => "USB",
+            Self::Wireless => "Wireless adapter",
+            Self::Buttons => "Power buttons and lid",
+            Self::Battery => "Battery",
+            Self::Saver => "Energy saver",
+            Self::State => "State of the machine",
             Self::Other => "Other settings",
         }
     }
@@ -57,99 +112,6 @@ pub struct Known {
     pub form: Form,
     /// What it does.
     pub help: &'static str,
-}
-
-const PERCENT: Form = Form::Number(" %");
-const INTERVALS: Form = Form::Number(" check intervals");
-const ON_OFF: Form = Form::Names(&["off", "on"]);
-const CHANGE: Form = Form::Names(&["Ideal", "Single", "Rocket", "IdealAggressive"]);
-const PARKING: Form = Form::Names(&["Ideal", "Single", "Rocket"]);
-const THREADS: Form = Form::Names(&[
-    "AllProcessors",
-    "PerformantProcessors",
-    "PreferPerformantProcessors",
-    "EfficientProcessors",
-    "PreferEfficientProcessors",
-    "Automatic",
-]);
-const BOOST: Form = Form::Names(&[
-    "Disabled",
-    "Enabled",
-    "Aggressive",
-    "EfficientEnabled",
-    "EfficientAggressive",
-    "AggressiveAtGuaranteed",
-    "EfficientAggressiveAtGuaranteed",
-]);
-
-macro_rules! known {
-    ($($section:ident $name:literal $alias:literal $guid:literal $form:expr, $help:literal;)+) => {
-        /// All settings with names, in the order in which they are listed.
-        pub static KNOWN: &[Known] = &[$(
-            Known { section: Section::$section, name: $name, alias: $alias, guid: $guid,
-                form: $form, help: $help },
-        )+];
-    };
-}
-
-known! {
-    Cpu "ActiveProfile" "" "31f9f286-5084-42fe-b720-2b0264993763" Form::Scheme, "The power scheme that is in force.";
-    Cpu "Base Profile" "" "245d8541-3943-4422-b025-13a784f679b7" Form::Scheme, "The scheme of Windows that the one in force was made from.";
-    Cpu "Autonomous Mode" "PERFAUTONOMOUS" "8baa4a8a-14c6-4451-8e8b-14bdbd197537" ON_OFF, "Whether the processor chooses its speed by itself.";
-    Cpu "HeteroPolicyInEffect" "HETEROPOLICY" "7f2f5cfa-f10c-4823-b5e1-e93ae85f46b5" Form::Number(""), "How cores of several kinds are parked, as a number.";
-    Cpu "HeteroPolicyThreadScheduling" "SCHEDPOLICY" "93b8b6dc-0698-4d1c-9ee4-0644e900c85d" THREADS, "Which kinds of cores threads get that run for long.";
-    Cpu "HeteroPolicyThreadSchedulingShort" "SHORTSCHEDPOLICY" "bae08b81-2d5e-4688-ad6a-13243356654b" THREADS, "Which kinds of cores threads get that run shortly.";
-    Cpu "DecreaseLevelThreshold Class 1" "HETERODECREASETHRESHOLD" "f8861c27-95e7-475c-865b-13c0cb3f9d6b" Form::Bytes, "Load below which one core more of class 1 is parked, by number of cores that are not.";
-    Cpu "DecreaseLevelThreshold Class 2" "HETERODECREASETHRESHOLD1" "f8861c27-95e7-475c-865b-13c0cb3f9d6c" Form::Bytes, "The same for cores of class 2.";
-    Cpu "ShortVsLongThreadThreshold" "SHORTTHREADRUNTIMETHRESHOLD" "d92998c2-6a48-49ca-85d4-8cceec294570" Form::Number(" us"), "Threads that run longer than this count as long running.";
-    Cpu "LongRunningThreadsLowerArchitectureLimit" "LONGTHREADARCHCLASSLOWERTHRESHOLD" "43f278bc-0f8a-46d0-8b31-9a23e615d713" Form::Number(""), "Lowest class of cores that long running threads get.";
-    Cpu "EnergyPreference" "PERFEPP" "36687f9e-e3a5-4dbf-b1dc-15eb381c6863" PERCENT, "What a processor that chooses its speed prefers: 0 speed, 100 saving energy.";
-    Cpu "EnergyPreference Class 1" "PERFEPP1" "36687f9e-e3a5-4dbf-b1dc-15eb381c6864" PERCENT, "The same for cores of class 1.";
-    Cpu "BoostMode" "PERFBOOSTMODE" "be337238-0d82-4146-a960-4f3749d470c7" BOOST, "How readily processors run faster than their nominal speed.";
-    Cpu "BoostPolicy" "PERFBOOSTPOL" "45bcc044-d885-43e2-8605-ee0ec6e96b59" PERCENT, "How much of the boost may be used.";
-    Cpu "DecreasePolicy" "PERFDECPOL" "40fbefc7-2e9d-4d25-a185-0cfd8574bac6" CHANGE, "By how much the speed is lowered at once.";
-    Cpu "DecreaseStabilizationInterval" "PERFDECTIME" "d8edeb9b-95cf-4f95-a73c-b061973693c8" INTERVALS, "Shortest time between two changes before the speed is lowered.";
-    Cpu "DecreaseThreshold" "PERFDECTHRESHOLD" "12a0ab44-fe28-4fa9-b3bd-4b64f44960a6" PERCENT, "Load below which the speed is lowered.";
-    Cpu "IncreasePolicy" "PERFINCPOL" "465e1f50-b610-473a-ab58-00d1077dc418" CHANGE, "By how much the speed is raised at once.";
-    Cpu "IncreasePolicy Class 1" "PERFINCPOL1" "465e1f50-b610-473a-ab58-00d1077dc419" CHANGE, "The same for cores of class 1.";
-    Cpu "IncreaseStabilizationInterval" "PERFINCTIME" "984cf492-3bed-4488-a8f9-4286c97bf5aa" INTERVALS, "Shortest time between two changes before the speed is raised.";
-    Cpu "IncreaseStabilizationInterval Class 1" "PERFINCTIME1" "984cf492-3bed-4488-a8f9-4286c97bf5ab" INTERVALS, "The same for cores of class 1.";
-    Cpu "IncreaseThreshold" "PERFINCTHRESHOLD" "06cadf0e-64ed-448a-8927-ce7bf90eb35d" PERCENT, "Load above which the speed is raised.";
-    Cpu "IncreaseThreshold Class 1" "HETEROINCREASETHRESHOLD" "b000397d-9b0b-483d-98c9-692a6060cfbf" Form::Bytes, "Load above which one core more of class 1 is unparked, by number of cores that are.";
-    Cpu "IncreaseThreshold Class 2" "HETEROINCREASETHRESHOLD1" "b000397d-9b0b-483d-98c9-692a6060cfc0" Form::Bytes, "The same for cores of class 2.";
-    Cpu "StabilizationInterval" "PERFCHECK" "4d2b0152-7d5c-498b-88e2-34345392a2c5" Form::Number(" ms"), "Time between two checks of the load: the check interval.";
-    Cpu "LatencySensitivity" "LATENCYHINTPERF" "619b7505-003b-4e82-b7a6-4dd29c300971" PERCENT, "Speed while something asks for quick answers.";
-    Cpu "MaxFrequency Class 0" "PROCFREQMAX" "75b0ae3f-bce0-45a7-8c89-c9611c25e100" Form::Number(" MHz"), "Highest speed; 0 is no limit.";
-    Cpu "MaxFrequency Class 1" "PROCFREQMAX1" "75b0ae3f-bce0-45a7-8c89-c9611c25e101" Form::Number(" MHz"), "The same for cores of class 1.";
-    Cpu "MaxThrottleFrequency" "PROCTHROTTLEMAX" "bc5038f7-23e0-4960-96da-33abaf5935ec" PERCENT, "Highest speed, of the nominal one.";
-    Cpu "MaxThrottleFrequency Class 1" "PROCTHROTTLEMAX1" "bc5038f7-23e0-4960-96da-33abaf5935ed" PERCENT, "The same for cores of class 1.";
-    Cpu "MinThrottleFrequency" "PROCTHROTTLEMIN" "893dee8e-2bef-41e0-89c6-b55d0929964c" PERCENT, "Lowest speed, of the nominal one.";
-    Cpu "MinThrottleFrequency Class 1" "PROCTHROTTLEMIN1" "893dee8e-2bef-41e0-89c6-b55d0929964d" PERCENT, "The same for cores of class 1.";
-    Cpu "SystemCoolingPolicy" "SYSCOOLPOL" "94d3a615-a899-4ac5-ae2b-e4d8f634367f" Form::Names(&["Passive", "Active"]), "Whether a hot machine is slowed down before its fan turns faster (passive) or behind that (active).";
-    Cpu "ThrottlePolicy" "THROTTLING" "3b04d4fd-1cc7-4f23-ab1c-d1337819c4bb" Form::Names(&["Disabled", "Enabled", "Automatic"]), "Whether processors may be slowed down by leaving out clock ticks.";
-    Cpu "TimeWindowSize" "PERFHISTORY" "7d24baa7-0b84-480f-840c-1b0743c00f5f" INTERVALS, "Length of the time whose mean load counts.";
-    Idle "DeepestIdleState" "IDLESTATEMAX" "9943e905-9a30-4ec1-9b99-44dd3b76f7a2" Form::Number(""), "Deepest idle state that is used; 0 is no limit.";
-    Idle "DemoteThreshold" "IDLEDEMOTE" "4b92d758-5a24-4851-a470-815d78aee119" PERCENT, "Idleness below which a lighter idle state is used.";
-    Idle "Enabled" "IDLEDISABLE" "5d76a2ca-e8c0-402f-a133-2158492d58ad" Form::Names(&["on", "off"]), "Whether idle states are used.";
-    Idle "MinimumDurationBetweenChecks" "IDLECHECK" "c4581c31-89ab-4597-8e2b-9c9cab440e6b" Form::Number(" us"), "Time between two looks at how idle a processor was.";
-    Idle "PromoteThreshold" "IDLEPROMOTE" "7b224883-b3cc-4d79-819f-8374152cbe7c" PERCENT, "Idleness above which a deeper idle state is used.";
-    Idle "ScalingEnabled" "IDLESCALING" "6c2993b0-8f48-481f-bcc6-00dd2742aa06" ON_OFF, "Whether these two thresholds follow the speed of the processor.";
-    Parking "ConcurrencyHeadroomThreshold" "CPHEADROOM" "f735a673-2066-4f80-a0c5-ddee0cf1bf5d" PERCENT, "Load that one core more would have to reach so that it is unparked.";
-    Parking "ConcurrencyThreshold" "CPCONCURRENCY" "2430ab6f-a520-44a2-9601-f7f23b5134b1" PERCENT, "Share of the time by which it is judged how many cores were busy at once.";
-    Parking "MaxEfficiencyClass1UnparkedProcessor" "CPMAXCORES1" "ea062031-0e34-4ff1-9b6d-eb1059334029" PERCENT, "Most cores of class 1 that may be unparked.";
-    Parking "MaxUnparkedProcessor" "CPMAXCORES" "ea062031-0e34-4ff1-9b6d-eb1059334028" PERCENT, "Most cores that may be unparked.";
-    Parking "MinEfficiencyClass1UnparkedProcessor" "CPMINCORES1" "0cc5b647-c1df-4637-891a-dec35c318584" PERCENT, "Fewest cores of class 1 that stay unparked.";
-    Parking "MinUnparkedProcessor" "CPMINCORES" "0cc5b647-c1df-4637-891a-dec35c318583" PERCENT, "Fewest cores that stay unparked.";
-    Parking "MinParkedDuration" "CPINCREASETIME" "2ddd5a84-5a71-437e-912a-db0b8c788732" INTERVALS, "Shortest time before cores are unparked.";
-    Parking "MinUnparkedDuration" "CPDECREASETIME" "dfd10d17-d5eb-45dd-877a-9a34ddd15c82" INTERVALS, "Shortest time before cores are parked.";
-    Parking "OverUtilizationThreshold" "CPOVERUTIL" "943c8cb6-6f93-4227-ad87-e9a3feec08d1" PERCENT, "Load above which a parked core counts as needed.";
-    Parking "ParkingPerformanceState" "CPPERF" "447235c7-6a8d-4cc0-8e24-9eaf70b96e2b" Form::Names(&["NoPreference", "Deepest", "Lightest"]), "Speed of a parked core.";
-    Parking "InitialPerformanceClass1" "HETEROCLASS1INITIALPERF" "1facfc65-a930-4bc5-9f38-504ec097bbc0" PERCENT, "Speed of a core of class 1 when it is unparked.";
-    Parking "SoftParkLatency" "SOFTPARKLATENCY" "97cfac41-2217-47eb-992d-618b1977c907" Form::Number(" us"), "Longest wait for another core before a softly parked one is used.";
-    Parking "ParkingPolicy" "CPDECREASEPOL" "71021b41-c749-4d21-be74-a00f335d582b" PARKING, "How many cores are parked at once.";
-    Parking "UnparkingPolicy" "CPINCREASEPOL" "c7be0679-2817-4d69-9d02-519a537ed0c6" PARKING, "How many cores are unparked at once.";
-    Parking "UtilityDistributionEnabled" "DISTRIBUTEUTIL" "e0007330-f589-42ed-a401-5ddb10e785d3" ON_OFF, "Whether work is spread over unparked cores before more are unparked.";
-    Parking "UtilityDistributionThreshold" "CPDISTRIBUTION" "4bdaf4e9-d103-46d7-a5f0-6280121616ef" PERCENT, "Load that the core with the least work must have before more are unparked.";
 }
 
 /// Schemes of Windows.
@@ -197,6 +159,14 @@ impl Form {
                 let name = usize::try_from(number).ok().and_then(|number| names.get(number));
                 name.map_or_else(|| number.to_string(), |name| (*name).to_owned())
             }
+            (Self::Numbered(names), Some(number), _) => {
+                let name = usize::try_from(number).ok().and_then(|number| names.get(number));
+                name.map_or_else(|| number.to_string(), |name| format!("{number} ({name})"))
+            }
+            (Self::Coded(names), Some(number), _) => {
+                let name = names.iter().find(|(value, _)| *value == number);
+                name.map_or_else(|| number.to_string(), |(_, name)| (*name).to_owned())
+            }
             (Self::Number(unit), Some(number), _) => format!("{number}{unit}"),
             (_, Some(number), _) => number.to_string(),
             (_, _, Some(guid)) => guid.to_owned(),
@@ -211,6 +181,14 @@ mod tests {
 
     use super::*;
 
+    const PERCENT: Form = Form::Number(" %");
+    const BOOST: Form = Form::Names(&["Disabled", "Enabled", "Aggressive"]);
+
+    /// The form of a setting by what `powercfg` calls it.
+    fn form(alias: &str) -> Form {
+        KNOWN.iter().find(|known| known.alias == alias).unwrap().form
+    }
+
     #[test]
     fn settings_are_named_once() {
         let guids: HashSet<&str> = KNOWN.iter().map(|known| known.guid).collect();
@@ -221,6 +199,12 @@ mod tests {
             assert!(known.guid.chars().all(|c| c == '-' || c.is_ascii_digit() || ('a'..='f').contains(&c)));
             assert!(known.help.ends_with('.'), "{}", known.name);
         }
+        let aliases: Vec<&str> = KNOWN.iter().map(|known| known.alias).filter(|it| !it.is_empty()).collect();
+        assert_eq!(aliases.iter().collect::<HashSet<_>>().len(), aliases.len());
+        // Each part of the list has one heading.
+        let mut parts: Vec<Section> = KNOWN.iter().map(|known| known.section).collect();
+        parts.dedup();
+        assert_eq!(parts.iter().map(|part| part.title()).collect::<HashSet<_>>().len(), parts.len());
     }
 
     #[test]
@@ -239,6 +223,17 @@ mod tests {
                 "Custom 00000000-0000-0000-0000-000000000001",
             ),
             (PERCENT, None, None, "010203", "0x010203"),
+            (form("HETEROPOLICY"), Some(0), None, "00000000", "0 (None)"),
+            (form("HETEROPOLICY"), Some(4), None, "04000000", "4 (Dynamic)"),
+            (form("HETEROPOLICY"), Some(6), None, "06000000", "6"),
+            (form("SCHEDPOLICY"), Some(5), None, "05000000", "Automatic"),
+            (form("PERFBOOSTMODE"), Some(6), None, "06000000", "EfficientAggressiveAtGuaranteed"),
+            (form("CPINCREASEPOL"), Some(3), None, "03000000", "MultiStep"),
+            (form("ASPM"), Some(2), None, "02000000", "MaximumSavings"),
+            (form("STANDBYIDLE"), Some(900), None, "84030000", "900 s"),
+            // Values of events are those of actions, not their places in the list of `powercfg`.
+            (form("LIDACTION"), Some(2), None, "02000000", "Sleep"),
+            (form("LIDACTION"), Some(1), None, "01000000", "1"),
         ] {
             assert_eq!(form.text(number, guid, hex), text);
         }

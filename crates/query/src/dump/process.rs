@@ -263,6 +263,7 @@ impl Question for ProcessRequest {
             let answer = Answer::rows(asked, &PROCESSES, listed).with_sums(counts.sums()).with_sets(sets);
             answer.moved(&asked.zero, session)
         })
+        .shows_as(&PROCESSES, |row| ListedProcess { row, offset_ns: 0 })
         .top(self.top)
     }
 

@@ -1,10 +1,10 @@
 //! All declared questions of this crate.
 
 use super::{
-    alpc, cores, cpu_question, disk, dns, dpc, events, exception, file, focus, gc, gdi_user, hard_fault, jit,
-    lbr, logger, mark, memory, mini_filter, net, object_ref, overview, page_fault, pmc, power, process,
-    ready_instead, registry, screenshot, standby, start, stats, syscall, tcp, thread_pool, time, trace_log,
-    trace_stats, ui_delay, user_lock, version, virtual_alloc,
+    alpc, cores, cpu_question, disk, dns, dpc, events, exception, file, focus, gc, gdi_user, hard_fault,
+    heap, jit, lbr, logger, mark, memory, mini_filter, net, object_ref, overview, page_fault, pmc, pool,
+    power, process, ready_instead, registry, screenshot, standby, start, stats, syscall, tcp, thread_pool,
+    time, trace_log, trace_stats, ui_delay, user_lock, version, virtual_alloc,
 };
 use crate::question::{AnyQuestion, Of};
 use crate::test_run::TestRunRequest;
@@ -42,6 +42,8 @@ pub static QUESTIONS: &[&dyn AnyQuestion] = &[
     &Of::<alpc::AlpcRequest>::QUESTION,
     &Of::<object_ref::ObjectRequest>::QUESTION,
     &Of::<virtual_alloc::VirtualAllocRequest>::QUESTION,
+    &Of::<heap::HeapRequest>::QUESTION,
+    &Of::<pool::PoolRequest>::QUESTION,
     &Of::<user_lock::UserLockRequest>::QUESTION,
     &Of::<gdi_user::GdiUserRequest>::QUESTION,
     &Of::<ui_delay::UiDelayRequest>::QUESTION,

@@ -181,7 +181,8 @@ impl ReadyRequest {
         conditions.extend(self.focus.then(|| has_focus.to_owned()));
         let while_in = |of: &str| format!("s.in_ns >= {of}.from_ns AND s.in_ns < {of}.until_ns");
         format!(
-            "SELECT s.process_key, {PROCESS_COLUMNS}, t.tid, s.in_ns, s.ready_ns, s.instead_ns, s.priority, s.instead_priority,
+            "SELECT s.process_key, {PROCESS_COLUMNS}, t.tid, s.in_ns, s.ready_ns,
+    CASE WHEN s.instead_thread_key IS NOT NULL THEN coalesce(s.instead_ns, s.ready_ns) END AS instead_ns, s.priority, s.instead_priority,
     s.cpu, {has_focus} AS has_focus, coalesce(s.prev_state IN (1, 3, 7), FALSE) AS was_preempted,
     it.process_key AS instead_process_key, it.tid AS instead_tid, i.name AS instead_process,
     s.instead_priority - s.priority AS above

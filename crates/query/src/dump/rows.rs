@@ -6,6 +6,7 @@ use datafusion::arrow::array::{
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Float64Type, Int64Type};
 
+use crate::question::{Better, Total};
 use crate::{Error, Result};
 
 /// A row type that can be read from an answer.
@@ -31,6 +32,23 @@ pub struct Field {
     pub kind: &'static str,
     /// Whether it may be missing.
     pub is_optional: bool,
+    /// How its values add up.
+    pub total: Total,
+    /// Which of them are good.
+    pub better: Better,
+}
+
+impl Field {
+    /// A column whose values do not add up, and are neither good nor bad.
+    #[must_use]
+    pub const fn new(
+        name: &'static str,
+        sentence: &'static str,
+        kind: &'static str,
+        is_optional: bool,
+    ) -> Self {
+        Self { name, sentence, kind, is_optional, total: Total::None, better: Better::Neither }
+    }
 }
 
 /// What a field of a row can be.
@@ -64,7 +82,7 @@ macro_rules! cell {
         impl Cell for Option<$type> {
             type Values = $array;
             fn fields(name: &'static str, sentence: &'static str) -> Vec<Field> {
-                vec![Field { name, sentence: sentence.trim_start(), kind: $kind, is_optional: true }]
+                vec![Field::new(name, sentence.trim_start(), $kind, true)]
             }
             fn column(batch: &RecordBatch, name: &str) -> Result<$array> {
                 let $any = converted(batch, name, &$data_type)?;
@@ -81,7 +99,7 @@ macro_rules! cell {
         impl Cell for $type {
             type Values = $array;
             fn fields(name: &'static str, sentence: &'static str) -> Vec<Field> {
-                vec![Field { name, sentence: sentence.trim_start(), kind: $kind, is_optional: false }]
+                vec![Field::new(name, sentence.trim_start(), $kind, false)]
             }
             fn column(batch: &RecordBatch, name: &str) -> Result<$array> {
                 <Option<$type> as Cell>::column(batch, name)

@@ -5,6 +5,12 @@ use crate::filter::split;
 use crate::question::{Among, option};
 use crate::range::Range;
 
+/// A text where rows have none.
+pub(super) const NO_TEXT: &str = "CAST(NULL AS VARCHAR)";
+
+/// A number where rows have none: a key, an id, a number of an enumeration.
+pub(super) const NO_NUMBER: &str = "CAST(NULL AS INT)";
+
 /// Command lines of processes.
 const COMMAND_LINES: Among =
     Among::Texts("command line", "command lines", "SELECT command_line AS text FROM process");
@@ -133,7 +139,7 @@ pub fn stack_condition(stack: &str, filter: Option<&str>) -> Option<String> {
 /// text.
 pub(super) fn stack_text(stack: &str, name: &str, wanted: bool) -> (String, String) {
     if !wanted {
-        return (format!("CAST(NULL AS VARCHAR) AS {name}"), String::new());
+        return (format!("{NO_TEXT} AS {name}"), String::new());
     }
     (
         format!("{name}_text.text AS {name}"),

@@ -9,12 +9,8 @@ use crate::Session;
 use crate::question::Line;
 
 /// The column of the text.
-pub(super) const STACK: Field = Field {
-    name: "stack",
-    sentence: "All frames of the stack, innermost first, with ` < ` between.",
-    kind: "string",
-    is_optional: true,
-};
+pub(super) const STACK: Field =
+    Field::new("stack", "All frames of the stack, innermost first, with ` < ` between.", "string", true);
 
 /// A row with the frames of its stack, innermost first; none where there is no stack or it was not read.
 #[derive(Debug, Clone, Serialize)]
@@ -23,6 +19,13 @@ pub(super) struct Stacked<R> {
     pub(super) row: R,
     #[serde(serialize_with = "joined")]
     pub(super) stack: Vec<String>,
+}
+
+impl<R> Stacked<R> {
+    /// A row whose stack was not read.
+    pub(super) const fn without(row: R) -> Self {
+        Self { row, stack: Vec::new() }
+    }
 }
 
 fn joined<S: Serializer>(frames: &[String], serializer: S) -> std::result::Result<S::Ok, S::Error> {
@@ -38,7 +41,7 @@ pub(super) fn with_stacks<R>(
     stack_id: fn(&R) -> Option<i64>,
 ) -> Result<Vec<Stacked<R>>> {
     if !wanted || rows.is_empty() {
-        return Ok(rows.into_iter().map(|row| Stacked { row, stack: Vec::new() }).collect());
+        return Ok(rows.into_iter().map(Stacked::without).collect());
     }
     let frames = session.frames()?;
     let stack = |row: &R| -> Option<Vec<String>> {

@@ -216,7 +216,7 @@ impl Question for SyscallRequest {
         if !self.details {
             let answer =
                 |asked: &Self, session: &Session| Ok(Answer::rows(asked, &SUMS, asked.sums(session)?));
-            return Form::made::<SyscallRow>(self.sql(), answer).top(self.top);
+            return Form::made::<SyscallRow>(self.sql(), answer).shows(&SUMS).top(self.top);
         }
         let view = if self.is_by_time() { &CALLS_BY_TIME } else { &CALLS_BY_DURATION };
         Form::rows(view, self.calls_sql()).needs(&SYSCALL, true).top(self.top)

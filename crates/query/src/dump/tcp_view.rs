@@ -216,10 +216,11 @@ impl Question for TcpRequest {
             let answer = |asked: &Self, session: &Session| {
                 Answer::rows(asked, &ISSUES, asked.ask_post_issues(session)?).moved(&asked.zero, session)
             };
-            return Form::made::<PostIssueRow>(self.posts_sql(), answer).top(self.top);
+            return Form::made::<PostIssueRow>(self.posts_sql(), answer).shows(&ISSUES).top(self.top);
         }
         let sql = if self.show_retransmit { self.retransmits_sql() } else { self.sql() };
         let form = Form::made::<TcpRow>(sql, Self::told).top(self.top);
+        let form = form.shows_as(&CONNECTIONS, |row| Connection { row, retransmits: Vec::new() });
         if self.show_retransmit { form.with_fields(fields::<RetransmissionColumns>()) } else { form }
     }
 }

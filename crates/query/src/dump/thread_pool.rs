@@ -78,6 +78,7 @@ impl Question for ThreadPoolRequest {
             };
             Ok(Answer::groups(asked, &CHANGES, groups).or_line(Line::new(none)))
         })
+        .shows(&CHANGES)
         .top(self.top)
     }
 }

@@ -115,8 +115,10 @@ impl Question for TraceLogRequest {
 
     fn form(&self) -> Form<Self> {
         let form = match self.rows_by() {
-            TraceLogBy::Provider => Form::made::<ProviderRow>(self.providers_sql(), Self::with_stacks),
-            TraceLogBy::Kind => Form::made::<KindRow>(self.kinds_sql(), Self::with_stacks),
+            TraceLogBy::Provider => {
+                Form::made::<ProviderRow>(self.providers_sql(), Self::with_stacks).shows(&PROVIDERS)
+            }
+            TraceLogBy::Kind => Form::made::<KindRow>(self.kinds_sql(), Self::with_stacks).shows(&KINDS),
             TraceLogBy::Event => {
                 Form::made::<EventRow>(self.list_sql(), Self::with_stacks).with_fields(vec![STACK])
             }

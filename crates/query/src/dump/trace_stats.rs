@@ -128,10 +128,12 @@ impl Question for TraceStatsRequest {
         let form = match self.by {
             TraceStatsBy::Second => Form::of(self.seconds_sql(), |asked: &Self, session, rows| {
                 told(Answer::rows(asked, &SECONDS, rows), session)
-            }),
+            })
+            .shows(&SECONDS),
             _ => Form::of(self.sql(), |asked: &Self, session, rows| {
                 told(Answer::rows(asked, &KINDS, rows), session)
-            }),
+            })
+            .shows(&KINDS),
         };
         form.needs(&COUNTS, false).top(self.top)
     }

@@ -111,7 +111,7 @@ impl Question for VersionRequest {
                 let foot = found.sentence();
                 Ok(Answer::rows(asked, &MISSING, found.rows).with_foot([foot]))
             };
-            return Form::made::<MissingPdb>(missing_pdbs_sql(Some(filter)), answer);
+            return Form::made::<MissingPdb>(missing_pdbs_sql(Some(filter)), answer).shows(&MISSING);
         }
         // The largest ones that are asked for are processes, not rows.
         Form::made::<ModuleRow>(self.sql(), |asked: &Self, session| {
@@ -120,6 +120,7 @@ impl Question for VersionRequest {
                 if asked.show_total.as_deref() == Some("total") { Shows::Headings } else { Shows::Rows };
             Ok(Answer::groups(asked, &MODULES, groups).showing(shows))
         })
+        .shows(&MODULES)
     }
 }
 

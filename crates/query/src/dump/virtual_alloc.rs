@@ -193,6 +193,7 @@ impl Question for VirtualAllocRequest {
                     let groups = asked.of_what_is_left().ask_stacks(session, &by)?;
                     Ok(Answer::headed(asked, &STACKS, groups.into_iter().map(of_process).collect()))
                 })
+                .shows(&STACKS)
             }
         };
         form.top(self.top)

@@ -135,13 +135,13 @@ fn fill_stacks(trace: &mut TraceFrames, rows: usize, batch: &RecordBatch, trace_
 }
 
 fn fill_frames(trace: &mut TraceFrames, rows: usize, batch: &RecordBatch, trace_id: usize) {
-    let empty = || Frame { module: -1, method: -1, rva: 0, address: 0, identity: 0 };
+    let empty = || Frame { module: -1, method: -1, rva: None, address: 0, identity: 0 };
     for row in rows_of(batch, trace_id) {
         if let Some(frame) = place(&mut trace.frames, rows, batch, row, empty) {
             *frame = Frame {
                 module: int32(batch, 1, row).unwrap_or(-1),
                 method: int32(batch, 2, row).unwrap_or(-1),
-                rva: int64(batch, 3, row).unwrap_or_default(),
+                rva: int64(batch, 3, row),
                 address: int64(batch, 4, row).unwrap_or_default(),
                 identity: 0,
             };

@@ -139,11 +139,7 @@ impl ScalarUDFImpl for Bounded {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let is_one = args.args.iter().all(|argument| matches!(argument, ColumnarValue::Scalar(_)));
-        let rows = if is_one { 1 } else { args.number_rows };
-        let columns: Vec<ArrayRef> =
-            args.args.iter().map(|argument| argument.to_array(rows)).collect::<Result<_>>()?;
-        let bytes = (self.size)(&columns);
+        let bytes = (self.size)(&super::columns(&args)?.0);
         if bytes > MAX_BYTES {
             return Err(DataFusionError::ResourcesExhausted(format!(
                 "{} would make {} MiB at once, and {} MiB is the limit",

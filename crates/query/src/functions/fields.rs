@@ -7,18 +7,14 @@ use datafusion::arrow::array::{ArrayRef, AsArray, StringArray};
 use datafusion::arrow::datatypes::DataType;
 use serde_json::{Map, Value};
 
-use super::{Function, Reference, arguments};
+use super::{Function, arguments};
 
 pub(super) static FUNCTIONS: &[Function] = &[Function {
-    reference: Reference {
-        name: "fields_text",
-        call: "fields_text(fields)",
-        returns: "Utf8",
-        doc: "The fields of an event (column `fields` of `generic_event`) as `name=value` with blanks between: members of structures as \
-              `name.member=value`, lists as `name=[1; 2]`, without fields that are empty.",
-        example: "SELECT fields_text('{\"id\":7,\"at\":{\"x\":1,\"y\":2},\"list\":[\"a\",\"b\"],\"none\":\"\"}')",
-        answer: "id=7 at.x=1 at.y=2 list=[a; b]",
-    },
+    call: "fields_text(fields)",
+    doc: "The fields of an event (column `fields` of `generic_event`) as `name=value` with blanks between: members of structures as \
+          `name.member=value`, lists as `name=[1; 2]`, without fields that are empty.",
+    example: "SELECT fields_text('{\"id\":7,\"at\":{\"x\":1,\"y\":2},\"list\":[\"a\",\"b\"],\"none\":\"\"}')",
+    answer: "id=7 at.x=1 at.y=2 list=[a; b]",
     arguments: &[DataType::Utf8],
     returns: DataType::Utf8,
     compute: |columns| {

@@ -5,20 +5,16 @@ use std::sync::Arc;
 use datafusion::arrow::array::{ArrayRef, AsArray, BooleanArray};
 use datafusion::arrow::datatypes::{DataType, Int32Type};
 
-use super::{Function, Reference, arguments};
+use super::{Function, arguments};
 use crate::filter::{ProcessFilter, TextFilter};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     Function {
-        reference: Reference {
-            name: "wildcard_match",
-            call: "wildcard_match(text, pattern)",
-            returns: "Boolean",
-            doc: "Whether the whole text fits the pattern, in any case: `*` is any text, `?` one character, `;` separates \
-                  alternatives, `!` in front of one excludes what fits it. A missing text is empty; an empty pattern fits all.",
-            example: "SELECT wildcard_match('KernelBase.dll', 'ntdll*;kernel*;!*32*')",
-            answer: "true",
-        },
+        call: "wildcard_match(text, pattern)",
+        doc: "Whether the whole text fits the pattern, in any case: `*` is any text, `?` one character, `;` separates \
+              alternatives, `!` in front of one excludes what fits it. A missing text is empty; an empty pattern fits all.",
+        example: "SELECT wildcard_match('KernelBase.dll', 'ntdll*;kernel*;!*32*')",
+        answer: "true",
         arguments: &[DataType::Utf8, DataType::Utf8],
         returns: DataType::Boolean,
         compute: |columns| {
@@ -31,15 +27,11 @@ pub(super) static FUNCTIONS: &[Function] = &[
         },
     },
     Function {
-        reference: Reference {
-            name: "process_match",
-            call: "process_match(name, pid, pattern)",
-            returns: "Boolean",
-            doc: "Whether a process fits the pattern: as `wildcard_match`, and a number stands for the process with that id, \
-                  a name also for the one with `.exe` behind it.",
-            example: "SELECT process_match('cmd.exe', 4711, 'explorer;cmd'), process_match('cmd.exe', 4711, '4711')",
-            answer: "true|true",
-        },
+        call: "process_match(name, pid, pattern)",
+        doc: "Whether a process fits the pattern: as `wildcard_match`, and a number stands for the process with that id, \
+              a name also for the one with `.exe` behind it.",
+        example: "SELECT process_match('cmd.exe', 4711, 'explorer;cmd'), process_match('cmd.exe', 4711, '4711')",
+        answer: "true|true",
         arguments: &[DataType::Utf8, DataType::Int32, DataType::Utf8],
         returns: DataType::Boolean,
         compute: |columns| {

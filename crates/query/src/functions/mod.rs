@@ -58,7 +58,7 @@ const UNION_DURATION: Reference = Reference {
 /// All functions, in the order of the reference.
 #[must_use]
 pub fn references() -> Vec<Reference> {
-    let scalar = groups().flat_map(|group| group.iter().map(|function| function.reference));
+    let scalar = groups().flatten().map(Function::reference);
     std::iter::once(UNION_DURATION).chain(scalar).chain(stacks::REFERENCES).chain([tags::REFERENCE]).collect()
 }
 
@@ -68,7 +68,7 @@ fn groups() -> impl Iterator<Item = &'static [Function]> {
 
 /// The functions of one value for each row. Those of stacks look frames up in the session.
 pub(crate) fn scalar(loader: &Arc<Loader>, is_several: bool) -> Vec<ScalarUDF> {
-    let pure = groups().flatten().map(|function| ScalarUDF::new_from_impl(Pure::new(function)));
+    let pure = groups().flatten().map(Function::scalar);
     let contains = stacks::contains(loader.clone(), is_several);
     pure.chain([contains, tag(loader.clone(), is_several, Arc::new([]))]).collect()
 }
@@ -91,7 +91,13 @@ pub(crate) fn needs_frames(function: &ScalarUDF) -> bool {
 
 /// A function whose values depend on its arguments alone.
 struct Function {
-    reference: Reference,
+    /// How it is called: `name(argument, …)`.
+    call: &'static str,
+    /// What it does.
+    doc: &'static str,
+    /// A question that needs no table of an extract, and the answer to it.
+    example: &'static str,
+    answer: &'static str,
     /// Types of the arguments.
     arguments: &'static [DataType],
     returns: DataType,
@@ -99,21 +105,67 @@ struct Function {
     compute: fn(&[ArrayRef]) -> Result<ArrayRef>,
 }
 
-/// A [`Function`] as the engine calls it.
-struct Pure {
-    function: &'static Function,
-    signature: Signature,
-}
+impl Function {
+    fn name(&self) -> &'static str {
+        self.call.split_once('(').map_or(self.call, |(name, _)| name)
+    }
 
-impl Pure {
-    fn new(function: &'static Function) -> Self {
-        Self { function, signature: Signature::user_defined(Volatility::Immutable) }
+    fn reference(&self) -> Reference {
+        let Self { call, doc, example, answer, .. } = *self;
+        let returns = match self.returns {
+            DataType::Boolean => "Boolean",
+            DataType::Float64 => "Float64",
+            _ => "Utf8",
+        };
+        Reference { name: self.name(), call, returns, doc, example, answer }
+    }
+
+    fn scalar(&'static self) -> ScalarUDF {
+        let coerce = |found: &[DataType]| coerce(self.call, self.arguments, found);
+        let function = Scalar::new(self.name(), self.returns.clone(), 0, coerce, self.compute);
+        ScalarUDF::new_from_impl(function)
     }
 }
 
-impl ScalarUDFImpl for Pure {
+/// The types that arguments of found types are converted to.
+type Coerce = dyn Fn(&[DataType]) -> Result<Vec<DataType>> + Send + Sync;
+
+/// Computes a column from columns of the same length.
+type Compute = dyn Fn(&[ArrayRef]) -> Result<ArrayRef> + Send + Sync;
+
+/// A function of one value for each row as the engine calls it.
+pub(crate) struct Scalar {
+    name: &'static str,
+    returns: DataType,
+    /// Where it has what it computes with beside its arguments: with something else it is another function.
+    place: usize,
+    signature: Signature,
+    coerce: Box<Coerce>,
+    compute: Box<Compute>,
+}
+
+impl Scalar {
+    /// A function that depends on its arguments, and on what lies at a place, if that is not 0.
+    pub(crate) fn new(
+        name: &'static str,
+        returns: DataType,
+        place: usize,
+        coerce: impl Fn(&[DataType]) -> Result<Vec<DataType>> + Send + Sync + 'static,
+        compute: impl Fn(&[ArrayRef]) -> Result<ArrayRef> + Send + Sync + 'static,
+    ) -> Self {
+        let signature = Signature::user_defined(Volatility::Immutable);
+        Self { name, returns, place, signature, coerce: Box::new(coerce), compute: Box::new(compute) }
+    }
+
+    /// This function, for tables that stay for a question, but must have been read before the first call.
+    fn stable(self) -> Self {
+        Self { signature: Signature::user_defined(Volatility::Stable), ..self }
+    }
+}
+
+impl ScalarUDFImpl for Scalar {
     fn name(&self) -> &str {
-        self.function.reference.name
+        self.name
     }
 
     fn signature(&self) -> &Signature {
@@ -121,36 +173,41 @@ impl ScalarUDFImpl for Pure {
     }
 
     fn coerce_types(&self, arguments: &[DataType]) -> Result<Vec<DataType>> {
-        coerce(self.function.reference.call, self.function.arguments, arguments)
+        (self.coerce)(arguments)
     }
 
     fn return_type(&self, _arguments: &[DataType]) -> Result<DataType> {
-        Ok(self.function.returns.clone())
+        Ok(self.returns.clone())
     }
 
+    /// Computes a column; of values that are the same for all rows, one value.
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        invoke(&args, self.function.compute)
+        let (columns, is_one) = columns(&args)?;
+        let column = (self.compute)(&columns)?;
+        if is_one {
+            return Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&column, 0)?));
+        }
+        Ok(ColumnarValue::Array(column))
     }
 }
 
-// A function is its name.
-impl PartialEq for Pure {
+impl PartialEq for Scalar {
     fn eq(&self, other: &Self) -> bool {
-        self.name() == other.name()
+        (self.name, self.place) == (other.name, other.place)
     }
 }
 
-impl Eq for Pure {}
+impl Eq for Scalar {}
 
-impl Hash for Pure {
+impl Hash for Scalar {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.name().hash(state);
+        self.name.hash(state);
     }
 }
 
-impl Debug for Pure {
+impl Debug for Scalar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        f.write_str(self.name)
     }
 }
 
@@ -173,20 +230,13 @@ fn coerce(call: &str, declared: &[DataType], found: &[DataType]) -> Result<Vec<D
     Err(DataFusionError::Plan(format!("{call} expects ({}), found ({})", types(declared), types(found))))
 }
 
-/// Computes a column; of values that are the same for all rows, one value.
-pub(crate) fn invoke(
-    args: &ScalarFunctionArgs,
-    compute: impl Fn(&[ArrayRef]) -> Result<ArrayRef>,
-) -> Result<ColumnarValue> {
+/// The arguments as columns of the same length, and whether that is one row for all, since each argument is
+/// the same for all rows.
+fn columns(args: &ScalarFunctionArgs) -> Result<(Vec<ArrayRef>, bool)> {
     let is_one = args.args.iter().all(|argument| matches!(argument, ColumnarValue::Scalar(_)));
     let rows = if is_one { 1 } else { args.number_rows };
-    let columns: Vec<ArrayRef> =
-        args.args.iter().map(|argument| argument.to_array(rows)).collect::<Result<_>>()?;
-    let column = compute(&columns)?;
-    if is_one {
-        return Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&column, 0)?));
-    }
-    Ok(ColumnarValue::Array(column))
+    let columns = args.args.iter().map(|argument| argument.to_array(rows)).collect::<Result<_>>()?;
+    Ok((columns, is_one))
 }
 
 /// The columns as arguments of known number.

@@ -6,72 +6,52 @@ use datafusion::arrow::array::{ArrayRef, AsArray, StringArray};
 use datafusion::arrow::datatypes::{DataType, Int32Type};
 use datafusion::error::Result;
 
-use super::{Function, Reference, arguments};
+use super::{Function, arguments};
 use crate::nt_status::status_name;
 use crate::win32_error::win32_error_name;
 
 pub(super) static FUNCTIONS: &[Function] = &[
     Function {
-        reference: Reference {
-            name: "wait_reason_name",
-            call: "wait_reason_name(wait_reason)",
-            returns: "Utf8",
-            doc: "Name of a `KWAIT_REASON`; the number itself if it has no name. From 37 on, kernels differ.",
-            example: "SELECT wait_reason_name(6), wait_reason_name(99)",
-            answer: "UserRequest|99",
-        },
+        call: "wait_reason_name(wait_reason)",
+        doc: "Name of a `KWAIT_REASON`; the number itself if it has no name. From 37 on, kernels differ.",
+        example: "SELECT wait_reason_name(6), wait_reason_name(99)",
+        answer: "UserRequest|99",
         arguments: &[DataType::Int32],
         returns: DataType::Utf8,
         compute: |columns| named(columns, &WAIT_REASONS),
     },
     Function {
-        reference: Reference {
-            name: "thread_state_name",
-            call: "thread_state_name(prev_state)",
-            returns: "Utf8",
-            doc: "Name of a `KTHREAD_STATE`; the number itself if it has no name.",
-            example: "SELECT thread_state_name(5)",
-            answer: "Waiting",
-        },
+        call: "thread_state_name(prev_state)",
+        doc: "Name of a `KTHREAD_STATE`; the number itself if it has no name.",
+        example: "SELECT thread_state_name(5)",
+        answer: "Waiting",
         arguments: &[DataType::Int32],
         returns: DataType::Utf8,
         compute: |columns| named(columns, &THREAD_STATES),
     },
     Function {
-        reference: Reference {
-            name: "gc_reason_name",
-            call: "gc_reason_name(reason)",
-            returns: "Utf8",
-            doc: "Name of the reason for a garbage collection; the number itself if it has no name.",
-            example: "SELECT gc_reason_name(1)",
-            answer: "Induced",
-        },
+        call: "gc_reason_name(reason)",
+        doc: "Name of the reason for a garbage collection; the number itself if it has no name.",
+        example: "SELECT gc_reason_name(1)",
+        answer: "Induced",
         arguments: &[DataType::Int32],
         returns: DataType::Utf8,
         compute: |columns| named(columns, &GC_REASONS),
     },
     Function {
-        reference: Reference {
-            name: "thread_pool_reason_name",
-            call: "thread_pool_reason_name(reason)",
-            returns: "Utf8",
-            doc: "Name of the reason for another number of threads of a .NET thread pool; the number itself if it has no name.",
-            example: "SELECT thread_pool_reason_name(6)",
-            answer: "Starvation",
-        },
+        call: "thread_pool_reason_name(reason)",
+        doc: "Name of the reason for another number of threads of a .NET thread pool; the number itself if it has no name.",
+        example: "SELECT thread_pool_reason_name(6)",
+        answer: "Starvation",
         arguments: &[DataType::Int32],
         returns: DataType::Utf8,
         compute: |columns| named(columns, &THREAD_POOL_REASONS),
     },
     Function {
-        reference: Reference {
-            name: "ntstatus_name",
-            call: "ntstatus_name(status)",
-            returns: "Utf8",
-            doc: "Name of a common NTSTATUS without `STATUS_`; hexadecimal digits for others.",
-            example: "SELECT ntstatus_name(-1073741772), ntstatus_name(-2147483600)",
-            answer: "OBJECT_NAME_NOT_FOUND|0x80000030",
-        },
+        call: "ntstatus_name(status)",
+        doc: "Name of a common NTSTATUS without `STATUS_`; hexadecimal digits for others.",
+        example: "SELECT ntstatus_name(-1073741772), ntstatus_name(-2147483600)",
+        answer: "OBJECT_NAME_NOT_FOUND|0x80000030",
         arguments: &[DataType::Int32],
         returns: DataType::Utf8,
         compute: |columns| {
@@ -81,27 +61,19 @@ pub(super) static FUNCTIONS: &[Function] = &[
         },
     },
     Function {
-        reference: Reference {
-            name: "win32_error_name",
-            call: "win32_error_name(status)",
-            returns: "Utf8",
-            doc: "Name of a Win32 error that name resolution ends with; the number itself if it has no name here.",
-            example: "SELECT win32_error_name(9003), win32_error_name(77)",
-            answer: "DNS_ERROR_RCODE_NAME_ERROR|77",
-        },
+        call: "win32_error_name(status)",
+        doc: "Name of a Win32 error that name resolution ends with; the number itself if it has no name here.",
+        example: "SELECT win32_error_name(9003), win32_error_name(77)",
+        answer: "DNS_ERROR_RCODE_NAME_ERROR|77",
         arguments: &[DataType::Int32],
         returns: DataType::Utf8,
         compute: |columns| texts(columns, win32_error_name),
     },
     Function {
-        reference: Reference {
-            name: "registry_key_name",
-            call: "registry_key_name(key)",
-            returns: "Utf8",
-            doc: "Path of a registry key as programs name it: `HKLM` and `HKU` for the roots of machine and users. Others stay.",
-            example: r"SELECT registry_key_name('\REGISTRY\MACHINE\SOFTWARE'), registry_key_name('\registry\machines')",
-            answer: r"HKLM\SOFTWARE|\registry\machines",
-        },
+        call: "registry_key_name(key)",
+        doc: "Path of a registry key as programs name it: `HKLM` and `HKU` for the roots of machine and users. Others stay.",
+        example: r"SELECT registry_key_name('\REGISTRY\MACHINE\SOFTWARE'), registry_key_name('\registry\machines')",
+        answer: r"HKLM\SOFTWARE|\registry\machines",
         arguments: &[DataType::Utf8],
         returns: DataType::Utf8,
         compute: |columns| {

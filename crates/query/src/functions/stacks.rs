@@ -1,17 +1,14 @@
 //! Functions that look into stacks.
 
 use std::collections::HashMap;
-use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Int32Array};
 use datafusion::arrow::datatypes::{DataType, Int32Type};
 use datafusion::error::{DataFusionError, Result};
-use datafusion::logical_expr::{
-    ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
-};
+use datafusion::logical_expr::ScalarUDF;
 
-use super::{Reference, coerce, invoke};
+use super::{Reference, Scalar, coerce};
 use crate::filter::TextFilter;
 use crate::frames::{Frames, Loader, TraceFrames};
 
@@ -33,9 +30,31 @@ pub(super) const REFERENCES: [Reference; 1] = [Reference {
 }];
 
 pub(super) fn contains(loader: Arc<Loader>, is_several: bool) -> ScalarUDF {
-    // Stable: what is in the tables stays for a question, but must have been read before the first call.
-    let signature = Signature::user_defined(Volatility::Stable);
-    ScalarUDF::new_from_impl(StackContains { loader, is_several, signature, known: Mutex::default() })
+    let known = Mutex::default();
+    of_stacks(CONTAINS, "pattern", DataType::Boolean, loader, is_several, 0, move |frames, arguments| {
+        fits(&known, frames, arguments)
+    })
+}
+
+/// A function of a stack and a text, which the reference calls so; `place` is that of what it computes with
+/// beside the stacks of the session.
+pub(super) fn of_stacks(
+    name: &'static str,
+    text: &'static str,
+    returns: DataType,
+    loader: Arc<Loader>,
+    is_several: bool,
+    place: usize,
+    compute: impl Fn(&Frames, &StackArguments<'_>) -> Result<ArrayRef> + Send + Sync + 'static,
+) -> ScalarUDF {
+    let place = if place == 0 { Arc::as_ptr(&loader).addr() } else { place };
+    let coerce = move |found: &[DataType]| coerce_stack(name, text, is_several, found);
+    let compute = move |columns: &[ArrayRef]| {
+        let frames = loader.loaded();
+        let frames = frames.ok_or_else(|| DataFusionError::Internal("stacks were not read".to_owned()))?;
+        compute(&frames, &StackArguments::of(columns)?)
+    };
+    ScalarUDF::new_from_impl(Scalar::new(name, returns, place, coerce, compute).stable())
 }
 
 /// What functions of stacks are called with: in a session over several extracts the number of the extract, a
@@ -48,7 +67,7 @@ pub(super) struct StackArguments<'a> {
 }
 
 impl<'a> StackArguments<'a> {
-    pub(super) fn of(columns: &'a [ArrayRef]) -> Result<Self> {
+    fn of(columns: &'a [ArrayRef]) -> Result<Self> {
         let (trace_ids, stack_ids, texts) = match columns {
             [stack_ids, texts] => (None, stack_ids, texts),
             [trace_ids, stack_ids, texts] => (Some(trace_ids.as_primitive::<Int32Type>()), stack_ids, texts),
@@ -68,12 +87,7 @@ impl<'a> StackArguments<'a> {
 }
 
 /// The types of these arguments; `text` names the last one.
-pub(super) fn coerce_stack(
-    function: &str,
-    text: &str,
-    is_several: bool,
-    found: &[DataType],
-) -> Result<Vec<DataType>> {
+fn coerce_stack(function: &str, text: &str, is_several: bool, found: &[DataType]) -> Result<Vec<DataType>> {
     const ONE: [DataType; 2] = [DataType::Int32, DataType::Utf8];
     const SEVERAL: [DataType; 3] = [DataType::Int32, DataType::Int32, DataType::Utf8];
     if is_several || found.len() == SEVERAL.len() {
@@ -85,45 +99,33 @@ pub(super) fn coerce_stack(
 /// For each stack whether it fits, by extract and pattern.
 type Known = HashMap<(i32, String), Arc<Vec<bool>>>;
 
-/// `stack_contains`.
-#[derive(Debug)]
-pub(super) struct StackContains {
-    loader: Arc<Loader>,
-    is_several: bool,
-    signature: Signature,
-    known: Mutex<Known>,
+/// For each stack of an extract whether it fits a pattern.
+fn stacks(known: &Mutex<Known>, frames: &Frames, trace_id: i32, pattern: &str) -> Arc<Vec<bool>> {
+    // Parallel parts of a question have the same patterns: the others wait for the first.
+    let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+    if known.len() >= REMEMBERED && !known.contains_key(&(trace_id, pattern.to_owned())) {
+        known.clear();
+    }
+    let fitting =
+        || Arc::new(frames.trace(trace_id).map(|trace| fitting(trace, pattern)).unwrap_or_default());
+    known.entry((trace_id, pattern.to_owned())).or_insert_with(fitting).clone()
 }
 
-impl StackContains {
-    fn stacks(&self, frames: &Frames, trace_id: i32, pattern: &str) -> Arc<Vec<bool>> {
-        // Parallel parts of a question have the same patterns: the others wait for the first.
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= REMEMBERED && !known.contains_key(&(trace_id, pattern.to_owned())) {
-            known.clear();
-        }
-        let fitting =
-            || Arc::new(frames.trace(trace_id).map(|trace| fitting(trace, pattern)).unwrap_or_default());
-        known.entry((trace_id, pattern.to_owned())).or_insert_with(fitting).clone()
-    }
-
-    fn compute(&self, columns: &[ArrayRef]) -> Result<ArrayRef> {
-        let loaded = self.loader.loaded();
-        let frames = loaded.ok_or_else(|| DataFusionError::Internal("stacks were not read".to_owned()))?;
-        let arguments = StackArguments::of(columns)?;
-        let mut latest: Option<(i32, &str, Arc<Vec<bool>>)> = None;
-        let rows = arguments.stacks().zip(arguments.texts.as_string::<i32>());
-        let answers = rows.map(|((trace_id, stack_id), pattern)| {
-            let (trace_id, stack_id, pattern) = (trace_id?, usize::try_from(stack_id?).ok()?, pattern?);
-            let stacks = match &latest {
-                Some((trace, known, stacks)) if *trace == trace_id && *known == pattern => stacks.clone(),
-                _ => self.stacks(&frames, trace_id, pattern),
-            };
-            let fits = stacks.get(stack_id).copied();
-            latest = Some((trace_id, pattern, stacks));
-            fits
-        });
-        Ok(Arc::new(answers.collect::<BooleanArray>()))
-    }
+/// Whether the stack of each row fits its pattern.
+fn fits(known: &Mutex<Known>, frames: &Frames, arguments: &StackArguments<'_>) -> Result<ArrayRef> {
+    let mut latest: Option<(i32, &str, Arc<Vec<bool>>)> = None;
+    let rows = arguments.stacks().zip(arguments.texts.as_string::<i32>());
+    let answers = rows.map(|((trace_id, stack_id), pattern)| {
+        let (trace_id, stack_id, pattern) = (trace_id?, usize::try_from(stack_id?).ok()?, pattern?);
+        let fitting = match &latest {
+            Some((trace, known, stacks)) if *trace == trace_id && *known == pattern => stacks.clone(),
+            _ => stacks(known, frames, trace_id, pattern),
+        };
+        let fits = fitting.get(stack_id).copied();
+        latest = Some((trace_id, pattern, fitting));
+        fits
+    });
+    Ok(Arc::new(answers.collect::<BooleanArray>()))
 }
 
 /// For each stack whether a frame of it fits.
@@ -133,41 +135,4 @@ fn fitting(trace: &TraceFrames, pattern: &str) -> Vec<bool> {
         filter.matches(Some(&trace.text(frame_id)))
             || trace.method(frame_id).is_some_and(|method| filter.matches(Some(method)))
     })
-}
-
-impl ScalarUDFImpl for StackContains {
-    fn name(&self) -> &'static str {
-        CONTAINS
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn coerce_types(&self, arguments: &[DataType]) -> Result<Vec<DataType>> {
-        coerce_stack(CONTAINS, "pattern", self.is_several, arguments)
-    }
-
-    fn return_type(&self, _arguments: &[DataType]) -> Result<DataType> {
-        Ok(DataType::Boolean)
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        invoke(&args, |columns| self.compute(columns))
-    }
-}
-
-// A session has one of them.
-impl PartialEq for StackContains {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.loader, &other.loader)
-    }
-}
-
-impl Eq for StackContains {}
-
-impl Hash for StackContains {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        CONTAINS.hash(state);
-    }
 }

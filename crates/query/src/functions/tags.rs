@@ -1,19 +1,16 @@
 //! The stack tag of a stack.
 
 use std::collections::HashMap;
-use std::hash::{Hash, Hasher};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use datafusion::arrow::array::{ArrayRef, AsArray, StringArray};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::error::{DataFusionError, Result};
-use datafusion::logical_expr::{
-    ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
-};
+use datafusion::logical_expr::ScalarUDF;
 use etwkit_trace::tags::{DEFAULT_SET, TagSet, Tagged};
 
-use super::stacks::{StackArguments, coerce_stack};
-use super::{Reference, invoke};
+use super::Reference;
+use super::stacks::{StackArguments, of_stacks};
 use crate::frames::{Frames, Loader, TraceFrames};
 
 /// Name of the function.
@@ -35,25 +32,23 @@ static BUILT_IN: LazyLock<TagSet> = LazyLock::new(TagSet::built_in);
 
 /// The function with sets beside the built-in one.
 pub(crate) fn tag(loader: Arc<Loader>, is_several: bool, sets: Arc<[TagSet]>) -> ScalarUDF {
-    // Stable, as `stack_contains`: stacks must have been read before the first call.
-    let signature = Signature::user_defined(Volatility::Stable);
-    ScalarUDF::new_from_impl(StackTag { loader, is_several, sets, signature, known: Mutex::default() })
+    let (place, known) = (Arc::as_ptr(&sets).addr(), Mutex::default());
+    let tags = StackTags { sets, known };
+    of_stacks(TAG, "tag_set", DataType::Utf8, loader, is_several, place, move |frames, arguments| {
+        tags.compute(frames, arguments)
+    })
 }
 
 /// The tags of all stacks, by extract and set.
 type Known = HashMap<(i32, String), Arc<Tagged>>;
 
-/// `stack_tag`.
-#[derive(Debug)]
-struct StackTag {
-    loader: Arc<Loader>,
-    is_several: bool,
+/// What `stack_tag` knows.
+struct StackTags {
     sets: Arc<[TagSet]>,
-    signature: Signature,
     known: Mutex<Known>,
 }
 
-impl StackTag {
+impl StackTags {
     fn set(&self, name: &str) -> Result<&TagSet> {
         let named = self.sets.iter().find(|set| set.name() == name);
         named.or_else(|| (name == DEFAULT_SET).then(|| &*BUILT_IN)).ok_or_else(|| {
@@ -79,17 +74,14 @@ impl StackTag {
         Ok(tagged)
     }
 
-    fn compute(&self, columns: &[ArrayRef]) -> Result<ArrayRef> {
-        let loaded = self.loader.loaded();
-        let frames = loaded.ok_or_else(|| DataFusionError::Internal("stacks were not read".to_owned()))?;
-        let arguments = StackArguments::of(columns)?;
+    fn compute(&self, frames: &Frames, arguments: &StackArguments<'_>) -> Result<ArrayRef> {
         let mut latest: Option<(i32, &str, Arc<Tagged>)> = None;
         let sets = arguments.texts.as_string::<i32>();
         let tags = arguments.stacks().zip(sets).map(|((trace_id, stack_id), set)| {
             let Some((trace_id, set)) = trace_id.zip(set) else { return Ok(None) };
             let tagged = match latest.take() {
                 Some((trace, known, tagged)) if trace == trace_id && known == set => tagged,
-                _ => self.tagged(&frames, trace_id, set)?,
+                _ => self.tagged(frames, trace_id, set)?,
             };
             let tag = tagged.tag(stack_id.unwrap_or(-1));
             let name = tag.and_then(|tag| tagged.name(tag)).map(str::to_owned);
@@ -97,42 +89,5 @@ impl StackTag {
             Ok(name)
         });
         Ok(Arc::new(tags.collect::<Result<StringArray>>()?))
-    }
-}
-
-impl ScalarUDFImpl for StackTag {
-    fn name(&self) -> &'static str {
-        TAG
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn coerce_types(&self, arguments: &[DataType]) -> Result<Vec<DataType>> {
-        coerce_stack(TAG, "tag_set", self.is_several, arguments)
-    }
-
-    fn return_type(&self, _arguments: &[DataType]) -> Result<DataType> {
-        Ok(DataType::Utf8)
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        invoke(&args, |columns| self.compute(columns))
-    }
-}
-
-// With other sets it is another function.
-impl PartialEq for StackTag {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.loader, &other.loader) && Arc::ptr_eq(&self.sets, &other.sets)
-    }
-}
-
-impl Eq for StackTag {}
-
-impl Hash for StackTag {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        TAG.hash(state);
     }
 }

@@ -7,59 +7,43 @@ use datafusion::arrow::compute::unary;
 use datafusion::arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type};
 use datafusion::error::Result;
 
-use super::{Function, Reference, arguments};
+use super::{Function, arguments};
 use crate::time_format::{MAX_DIGITS, TimeFormat, TimeWriter, TraceClock};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     Function {
-        reference: Reference {
-            name: "ms",
-            call: "ms(ns)",
-            returns: "Float64",
-            doc: "Nanoseconds in milliseconds.",
-            example: "SELECT ms(1500000)",
-            answer: "1.5",
-        },
+        call: "ms(ns)",
+        doc: "Nanoseconds in milliseconds.",
+        example: "SELECT ms(1500000)",
+        answer: "1.5",
         arguments: &[DataType::Float64],
         returns: DataType::Float64,
         compute: |columns| divided(columns, 1e6),
     },
     Function {
-        reference: Reference {
-            name: "us",
-            call: "us(ns)",
-            returns: "Float64",
-            doc: "Nanoseconds in microseconds.",
-            example: "SELECT us(1500)",
-            answer: "1.5",
-        },
+        call: "us(ns)",
+        doc: "Nanoseconds in microseconds.",
+        example: "SELECT us(1500)",
+        answer: "1.5",
         arguments: &[DataType::Float64],
         returns: DataType::Float64,
         compute: |columns| divided(columns, 1e3),
     },
     Function {
-        reference: Reference {
-            name: "seconds",
-            call: "seconds(ns)",
-            returns: "Float64",
-            doc: "Nanoseconds in seconds.",
-            example: "SELECT seconds(2500000000)",
-            answer: "2.5",
-        },
+        call: "seconds(ns)",
+        doc: "Nanoseconds in seconds.",
+        example: "SELECT seconds(2500000000)",
+        answer: "2.5",
         arguments: &[DataType::Float64],
         returns: DataType::Float64,
         compute: |columns| divided(columns, 1e9),
     },
     Function {
-        reference: Reference {
-            name: "hex",
-            call: "hex(number)",
-            returns: "Utf8",
-            doc: "The bit pattern in hexadecimal digits; for addresses and keywords. Numbers of 32 bits, such as \
-                  an NTSTATUS, are extended with their sign: name those with `ntstatus_name`.",
-            example: "SELECT hex(255), hex(-1)",
-            answer: "0xff|0xffffffffffffffff",
-        },
+        call: "hex(number)",
+        doc: "The bit pattern in hexadecimal digits; for addresses and keywords. Numbers of 32 bits, such as \
+              an NTSTATUS, are extended with their sign: name those with `ntstatus_name`.",
+        example: "SELECT hex(255), hex(-1)",
+        answer: "0xff|0xffffffffffffffff",
         arguments: &[DataType::Int64],
         returns: DataType::Utf8,
         compute: |columns| {
@@ -70,14 +54,10 @@ pub(super) static FUNCTIONS: &[Function] = &[
         },
     },
     Function {
-        reference: Reference {
-            name: "utc_time",
-            call: "utc_time(start_filetime, ns)",
-            returns: "Utf8",
-            doc: "Date and time in UTC, to the microsecond, of a time in a trace; `start_filetime` is that of table `trace`.",
-            example: "SELECT utc_time(133590312000000000, 1500000000)",
-            answer: "2024-05-01 10:00:01.500000",
-        },
+        call: "utc_time(start_filetime, ns)",
+        doc: "Date and time in UTC, to the microsecond, of a time in a trace; `start_filetime` is that of table `trace`.",
+        example: "SELECT utc_time(133590312000000000, 1500000000)",
+        answer: "2024-05-01 10:00:01.500000",
         arguments: &[DataType::Int64, DataType::Int64],
         returns: DataType::Utf8,
         compute: |columns| {
@@ -87,15 +67,11 @@ pub(super) static FUNCTIONS: &[Function] = &[
         },
     },
     Function {
-        reference: Reference {
-            name: "local_time",
-            call: "local_time(start_filetime, bias_minutes, ns)",
-            returns: "Utf8",
-            doc: "Date and time on the recorded machine, to the microsecond; `bias_minutes` is `time_zone_bias_minutes` of \
-                  table `trace`. Without it the time is in UTC.",
-            example: "SELECT local_time(133590312000000000, -120, 1500000000)",
-            answer: "2024-05-01 12:00:01.500000",
-        },
+        call: "local_time(start_filetime, bias_minutes, ns)",
+        doc: "Date and time on the recorded machine, to the microsecond; `bias_minutes` is `time_zone_bias_minutes` of \
+              table `trace`. Without it the time is in UTC.",
+        example: "SELECT local_time(133590312000000000, -120, 1500000000)",
+        answer: "2024-05-01 12:00:01.500000",
         arguments: &[DataType::Int64, DataType::Int32, DataType::Int64],
         returns: DataType::Utf8,
         compute: |columns| {

@@ -30,121 +30,85 @@ pub trait AnyQuestion: Sync {
     fn read(&self, values: &Values) -> std::result::Result<Box<dyn AnyRequest>, OptionError>;
 }
 
-/// A request of any type.
-pub trait AnyRequest: Send + Sync {
-    /// The values that differ from the defaults.
-    fn write(&self) -> Values;
-    /// See [`Question::show_sql`].
-    fn show_sql(&self) -> String;
-    /// See [`Question::fields`].
-    fn fields(&self) -> Vec<Field>;
-    /// See [`Question::top`].
-    fn top(&self) -> Top;
-    /// See [`Question::check_together`].
-    ///
-    /// # Errors
-    /// They measure different things.
-    fn check_together(&self, all: &[(&str, &Sums)]) -> Result<()>;
-    /// See [`Question::compares`].
-    fn compares(&self) -> bool;
-    /// See [`Question::across`].
-    ///
-    /// # Errors
-    /// None of the answers has what is asked for.
-    fn across(&self, all: &mut [(&TraceInfo, &mut Answer)]) -> Result<Option<Answer>>;
-    /// See [`Question::merges`].
-    fn merges(&self) -> bool;
-    /// See [`Question::one_table`].
-    fn one_table(&self) -> Option<&'static str>;
-    /// See [`Question::tagging`].
-    fn tagging(&self) -> Tagging<'_>;
-    /// See [`Question::overall`].
-    fn overall(&self, all: &[Sums]) -> Vec<Line>;
-    /// See [`Question::of_names`].
-    fn of_names(&self) -> Option<OfNames<'_>>;
-    /// Asks; where rows are ranked by size, the largest come first.
-    ///
-    /// # Errors
-    /// Those of [`Question::answer`].
-    fn answer(&self, session: &Session) -> Result<Answer>;
-    /// See [`Question::answer_for_people`].
-    ///
-    /// # Errors
-    /// Those of [`Question::answer`].
-    fn answer_for_people(&self, session: &Session) -> Result<Answer>;
-    /// See [`Question::read_files`].
-    ///
-    /// # Errors
-    /// One of the files cannot be read, or has something else in it than it should.
-    fn read_files(&mut self, files: &dyn Files) -> std::result::Result<(), FilesError>;
-    /// See [`Question::descriptions`].
-    fn descriptions(&self) -> Option<&Descriptions>;
-    /// See [`Question::notes`].
-    fn notes(&self, all: &[Sums]) -> Vec<String>;
-}
-
 /// A request with its parts of a trace that are written as clock times.
 struct Asked<Q> {
     request: Q,
     places: Places,
 }
 
-impl<Q: Question> AnyRequest for Asked<Q> {
-    fn write(&self) -> Values {
-        let mut values = Request::write(&self.request);
-        values.extend(self.places.written());
-        values
+/// Declares [`AnyRequest`]: methods that hand on to those of the same name of [`Question`], and others.
+macro_rules! any_request {
+    (
+        handed on { $( fn $handed:ident(&self $(, $argument:ident: $type:ty)*) -> $result:ty; )+ }
+        own { $( $(#[$doc:meta])+ fn $own:ident($($self:tt)+) -> $own_result:ty $body:block )+ }
+    ) => {
+        /// A request of any type.
+        pub trait AnyRequest: Send + Sync {
+            $( $(#[$doc])+ fn $own($($self)+) -> $own_result; )+
+            $(
+                #[doc = concat!("See [`Question::", stringify!($handed), "`].")]
+                fn $handed(&self $(, $argument: $type)*) -> $result;
+            )+
+        }
+
+        impl<Q: Question> AnyRequest for Asked<Q> {
+            $( fn $own($($self)+) -> $own_result $body )+
+            $( fn $handed(&self $(, $argument: $type)*) -> $result {
+                Question::$handed(&self.request $(, $argument)*)
+            } )+
+        }
+    };
+}
+
+any_request! {
+    handed on {
+        fn fields(&self) -> Vec<Field>;
+        fn top(&self) -> Top;
+        fn check_together(&self, all: &[(&str, &Sums)]) -> Result<()>;
+        fn compares(&self) -> bool;
+        fn across(&self, all: &mut [(&TraceInfo, &mut Answer)]) -> Result<Option<Answer>>;
+        fn merges(&self) -> bool;
+        fn one_table(&self) -> Option<&'static str>;
+        fn tagging(&self) -> Tagging<'_>;
+        fn overall(&self, all: &[Sums]) -> Vec<Line>;
+        fn of_names(&self) -> Option<OfNames<'_>>;
+        fn descriptions(&self) -> Option<&Descriptions>;
+        fn notes(&self, all: &[Sums]) -> Vec<String>;
     }
-    fn show_sql(&self) -> String {
-        // Where the parts lie depends on the trace.
-        format!("{}{}", self.places.comment(), Question::show_sql(&self.request))
-    }
-    fn fields(&self) -> Vec<Field> {
-        Question::fields(&self.request)
-    }
-    fn top(&self) -> Top {
-        Question::top(&self.request)
-    }
-    fn check_together(&self, all: &[(&str, &Sums)]) -> Result<()> {
-        Question::check_together(&self.request, all)
-    }
-    fn compares(&self) -> bool {
-        Question::compares(&self.request)
-    }
-    fn across(&self, all: &mut [(&TraceInfo, &mut Answer)]) -> Result<Option<Answer>> {
-        Question::across(&self.request, all)
-    }
-    fn merges(&self) -> bool {
-        Question::merges(&self.request)
-    }
-    fn one_table(&self) -> Option<&'static str> {
-        Question::one_table(&self.request)
-    }
-    fn tagging(&self) -> Tagging<'_> {
-        Question::tagging(&self.request)
-    }
-    fn overall(&self, all: &[Sums]) -> Vec<Line> {
-        Question::overall(&self.request, all)
-    }
-    fn of_names(&self) -> Option<OfNames<'_>> {
-        Question::of_names(&self.request)
-    }
-    fn answer(&self, session: &Session) -> Result<Answer> {
-        let request = self.places.placed(&self.request, session)?;
-        Question::answer(&*request, session).map(|answer| answer.largest_first(true))
-    }
-    fn answer_for_people(&self, session: &Session) -> Result<Answer> {
-        let request = self.places.placed(&self.request, session)?;
-        Question::answer_for_people(&*request, session).map(|answer| answer.largest_first(true))
-    }
-    fn read_files(&mut self, files: &dyn Files) -> std::result::Result<(), FilesError> {
-        Question::read_files(&mut self.request, files)
-    }
-    fn descriptions(&self) -> Option<&Descriptions> {
-        Question::descriptions(&self.request)
-    }
-    fn notes(&self, all: &[Sums]) -> Vec<String> {
-        Question::notes(&self.request, all)
+    own {
+        /// The values that differ from the defaults.
+        fn write(&self) -> Values {
+            let mut values = Request::write(&self.request);
+            values.extend(self.places.written());
+            values
+        }
+        /// See [`Question::show_sql`]. Where parts of a trace lie depends on the trace: these are left out.
+        fn show_sql(&self) -> String {
+            format!("{}{}", self.places.comment(), Question::show_sql(&self.request))
+        }
+        /// Asks; where rows are ranked by size, the largest come first.
+        ///
+        /// # Errors
+        /// Those of [`Question::answer`].
+        fn answer(&self, session: &Session) -> Result<Answer> {
+            let request = self.places.placed(&self.request, session)?;
+            Question::answer(&*request, session).map(|answer| answer.largest_first(true))
+        }
+        /// See [`Question::answer_for_people`].
+        ///
+        /// # Errors
+        /// Those of [`Question::answer`].
+        fn answer_for_people(&self, session: &Session) -> Result<Answer> {
+            let request = self.places.placed(&self.request, session)?;
+            Question::answer_for_people(&*request, session).map(|answer| answer.largest_first(true))
+        }
+        /// See [`Question::read_files`].
+        ///
+        /// # Errors
+        /// One of the files cannot be read, or has something else in it than it should.
+        fn read_files(&mut self, files: &dyn Files) -> std::result::Result<(), FilesError> {
+            Question::read_files(&mut self.request, files)
+        }
     }
 }
 

@@ -9,11 +9,13 @@ use crate::dump::{FromRows, Recorded, Result, Top, ask};
 use serde::Serialize;
 
 /// The column of the names of tables.
-const TABLE: Field =
-    Field { name: "table", sentence: "Table that the row is of", kind: "string", is_optional: false };
+const TABLE: Field = Field::new("table", "Table that the row is of", "string", false);
 
 /// Makes an answer of a request.
 type Make<Q> = Box<dyn Fn(&Form<Q>, &Q, &Session) -> Result<Answer>>;
+
+/// Says of columns for machines how they add up and which values are good.
+type Tell<Q> = Box<dyn Fn(&Q, &mut [Field])>;
 
 /// What a request asks as its options stand. The SQL that is shown, the columns that machines get and the
 /// answer come from it.
@@ -26,13 +28,14 @@ pub struct Form<Q> {
     /// How many of the largest rows.
     pub top: Top,
     recorded: Option<(&'static Recorded, bool)>,
+    tell: Vec<Tell<Q>>,
     answer: Make<Q>,
 }
 
 impl<Q: Clone + Send + Sync + 'static> Form<Q> {
     /// The largest rows of the SQL, as a view shows them.
     pub fn rows<R: FromRows + Serialize + Send + 'static>(view: &'static View<Q, R>, sql: String) -> Self {
-        Self::of(sql, move |asked, _, rows| Ok(Answer::rows(asked, view, rows)))
+        Self::of(sql, move |asked, _, rows| Ok(Answer::rows(asked, view, rows))).shows(view)
     }
 
     /// What becomes of the largest rows of the SQL.
@@ -60,7 +63,7 @@ impl<Q: Clone + Send + Sync + 'static> Form<Q> {
             form.check(session)?;
             answer(asked, session)
         });
-        Self { sql, fields, top: Top::default(), recorded: None, answer }
+        Self { sql, fields, top: Top::default(), recorded: None, tell: Vec::new(), answer }
     }
 
     /// A report of several tables with rows of different types: the columns of all of them, each once, behind
@@ -83,6 +86,30 @@ impl<Q: Clone + Send + Sync + 'static> Form<Q> {
     pub fn with_fields(mut self, more: Vec<Field>) -> Self {
         self.fields.extend(more);
         self
+    }
+
+    /// The view that shows its rows, whose columns say how these add up and which values are good.
+    pub fn shows<R: FromRows + 'static>(self, view: &'static View<Q, R>) -> Self {
+        self.shows_as(view, |row: R| row)
+    }
+
+    /// A view of something that is made of its rows.
+    pub fn shows_as<F: FromRows + 'static, R>(self, view: &'static View<Q, R>, shown: fn(F) -> R) -> Self {
+        self.telling(move |asked, fields| view.tell(asked, shown, fields))
+    }
+
+    /// What else says how columns add up and which values are good.
+    pub fn telling(mut self, tell: impl Fn(&Q, &mut [Field]) + 'static) -> Self {
+        self.tell.push(Box::new(tell));
+        self
+    }
+
+    /// The columns of the rows for machines, with what its views say of them.
+    #[must_use]
+    pub fn fields_of(self, asked: &Q) -> Vec<Field> {
+        let mut fields = self.fields;
+        self.tell.iter().for_each(|tell| tell(asked, &mut fields));
+        fields
     }
 
     /// What has to be recorded, and whether single rows of it are needed.

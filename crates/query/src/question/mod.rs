@@ -95,7 +95,7 @@ pub trait Question: Request + Clone + Send + Sync + 'static {
 
     /// The columns of the rows of its answer as machines get them, in the order in which they stand.
     fn fields(&self) -> Vec<Field> {
-        self.form().fields
+        self.form().fields_of(self)
     }
 
     /// Asks for the rows of [`Self::show_sql`] alone.

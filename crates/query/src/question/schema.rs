@@ -1,8 +1,14 @@
 //! What requests and answers look like, as JSON schemas.
 
+use std::sync::Arc;
+
+use datafusion::arrow::array::{ArrayRef, Int64Array, RecordBatch, new_null_array};
+use datafusion::arrow::datatypes::DataType;
 use serde_json::{Map, Value, json};
 
-use super::{AnyQuestion, Kind, Opt};
+use super::value::Value as Cell;
+use super::{AnyQuestion, Better, Column, Kind, Opt, Total, View};
+use crate::dump::FromRows;
 use crate::dump::rows::Field;
 use crate::range::Unit;
 
@@ -65,12 +71,79 @@ const fn unit_name(unit: Unit) -> &'static str {
     }
 }
 
-/// The schema of a row of an answer. Each row of JSON lines names its trace, too.
+/// How values add up; nothing where they do not.
+const fn total_word(total: Total) -> &'static str {
+    match total {
+        Total::None => "",
+        Total::Sum => "sum",
+        Total::Max => "max",
+    }
+}
+
+/// Which values are good; nothing where none are better than others.
+const fn better_word(better: Better) -> &'static str {
+    match better {
+        Better::Neither => "",
+        Better::Less => "less",
+        Better::More => "more",
+    }
+}
+
+/// The number of the first field in the row that [`View::tell`] looks at: large, so that a sum of two, or a
+/// part of one, is none of a field.
+const FIRST: i64 = 1_000_000;
+
+/// A row in which each number is another one, counted from [`FIRST`] in the order of the fields, and all else
+/// is missing.
+fn numbered<F: FromRows>(fields: &[Field]) -> Option<F> {
+    let columns = (FIRST..).zip(fields).map(|(number, field)| {
+        let column: ArrayRef = match field.kind {
+            "integer" | "number" => Arc::new(Int64Array::from(vec![number])),
+            _ => new_null_array(&DataType::Utf8, 1),
+        };
+        (field.name, column, true)
+    });
+    let batch = RecordBatch::try_from_iter_with_nullable(columns).ok()?;
+    F::read(&batch).ok()?.into_iter().next()
+}
+
+impl<Q, R> View<Q, R> {
+    /// Says of columns for machines what its own columns say of the numbers that they show. Which number that
+    /// is, is found by a row with a different one in each field, so that nobody has to name it twice; columns
+    /// that compute something say nothing.
+    pub fn tell<F: FromRows>(&self, request: &Q, shown: fn(F) -> R, fields: &mut [Field]) {
+        let own = F::fields();
+        let Some(row) = numbered(&own).map(shown) else { return };
+        let says = |column: &&Column<Q, R>| (column.total, column.better) != (Total::None, Better::Neither);
+        for column in self.columns.iter().filter(says) {
+            let number = match (column.value)(request, &row) {
+                Cell::Number(number) => number,
+                Cell::Float(number) => number as i64,
+                _ => continue,
+            };
+            let at = usize::try_from(number.saturating_sub(FIRST)).ok();
+            let Some(name) = at.and_then(|at| own.get(at)).map(|field| field.name) else { continue };
+            for field in fields.iter_mut().filter(|field| field.name == name) {
+                field.total = if field.total == Total::None { column.total } else { field.total };
+                field.better = if field.better == Better::Neither { column.better } else { field.better };
+            }
+        }
+    }
+}
+
+/// The schema of a row of an answer. Each row of JSON lines names its trace, too. A number says how it adds
+/// up over rows (`total`) and whether less or more of it is better (`better`), where a column for people
+/// does.
 #[must_use]
 pub fn row_schema(fields: &[Field]) -> Value {
     let column = |field: &Field| {
         let kind = if field.is_optional { json!([field.kind, "null"]) } else { json!(field.kind) };
-        (field.name.to_owned(), json!({"type": kind, "description": field.sentence}))
+        let mut schema = json!({"type": kind, "description": field.sentence});
+        let said = [("total", total_word(field.total)), ("better", better_word(field.better))];
+        for (key, word) in said.into_iter().filter(|(_, word)| !word.is_empty()) {
+            schema[key] = word.into();
+        }
+        (field.name.to_owned(), schema)
     };
     let trace = ("trace".to_owned(), json!({"type": "string", "description": "File name of the trace."}));
     let properties: Map<String, Value> = std::iter::once(trace).chain(fields.iter().map(column)).collect();

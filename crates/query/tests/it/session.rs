@@ -1,11 +1,12 @@
 //! Sessions: which tables there are, several extracts, errors.
 
 use etwkit_query::arrow::array::RecordBatch;
-use etwkit_query::{Cancel, Error, Options, Session, Source};
+use etwkit_query::library::Query;
+use etwkit_query::{Cancel, Error, Options, Parameter, Session, Source};
 use etwkit_trace::table::{ABOUT, CpuSample, DERIVED, Process};
 use etwkit_trace::topics::TABLES;
 
-use crate::support::{ask, error, rows};
+use crate::support::{ask, error, rows, text};
 
 fn process(process_key: i32, pid: i32, name: &str) -> Process {
     Process { process_key, pid, name: Some(name.into()), ..Process::default() }
@@ -192,4 +193,46 @@ fn sessions_over_the_same_extracts_share_what_was_read() {
     let second = first.again(&Options { partitions: 1, ..Options::default() }).unwrap();
     assert!(std::sync::Arc::ptr_eq(&first.frames().unwrap(), &second.frames().unwrap()));
     assert_eq!(ask(&second, "SELECT count(*) FROM process"), "2");
+}
+
+/// Where a condition names no column, an aggregate without groups has a row or none as the condition says.
+#[test]
+fn conditions_without_columns_hold_for_aggregates_without_groups() {
+    let session = one();
+    let most = "SELECT max(pid) AS m FROM process";
+    for (is_true, condition) in [
+        (false, "(SELECT count(*) FROM dns_query) > 0"),
+        (true, "(SELECT count(*) FROM dns_query) = 0"),
+        (false, "EXISTS (SELECT 1 FROM dns_query)"),
+        (true, "NOT EXISTS (SELECT 1 FROM dns_query)"),
+        (false, "1 IN (SELECT pid FROM process)"),
+        (false, "random() > 2"),
+        (true, "random() < 2"),
+        (false, "1 = 0"),
+        (true, "1 = 1"),
+    ] {
+        for sql in [
+            format!("{most} HAVING {condition}"),
+            format!("SELECT m FROM ({most}) WHERE {condition}"),
+            format!(
+                "WITH a AS ({most}), b AS (SELECT m, m + 1 AS n FROM a ORDER BY m) SELECT m FROM b WHERE {condition}"
+            ),
+            format!("SELECT a.m FROM ({most}) a CROSS JOIN (SELECT 1 AS x) b WHERE {condition}"),
+            format!("SELECT a.m FROM ({most}) a JOIN (SELECT 1 AS x) b ON {condition}"),
+            format!(
+                "SELECT m FROM ({most} UNION ALL SELECT min(pid) FROM process) WHERE {condition} AND m = 8"
+            ),
+            format!("SELECT m FROM (SELECT max(pid) AS m, {condition} AS fits FROM process) WHERE fits"),
+        ] {
+            assert_eq!(ask(&session, &sql), if is_true { "8" } else { "" }, "{sql}");
+        }
+    }
+    let value = Parameter::new("least", "9");
+    let query = Query::own("own", format!("SELECT m FROM ({most}) WHERE $least < 9"));
+    assert_eq!(text(session.ask(&query, &[value]).unwrap()), "");
+    // Inner questions that name columns of the outer one are answered as before.
+    let inner =
+        "SELECT pid, (SELECT sum(weight_ns) FROM cpu_sample s WHERE s.process_key = p.process_key) AS cpu_ns
+        FROM process p WHERE pid > 0 ORDER BY pid";
+    assert_eq!(ask(&session, inner), "4|17\n8|5");
 }

@@ -253,3 +253,26 @@ fn damaged_trees_end() {
     let session = Session::new(vec![source(&deep)], &Options::default()).unwrap();
     assert_eq!(ask(&session, "SELECT count(*) FROM stack_frame WHERE stack_id = 19999"), "4096");
 }
+
+#[test]
+fn stacks_have_numbers_by_the_names_of_their_code_in_every_trace() {
+    use etwkit_trace::code_hash::{of_method, of_offset, of_stack};
+    let sql = "SELECT CAST(stack_hash AS VARCHAR) FROM stack_hash ORDER BY stack_id";
+    let hashes = |stacks: &[Stack]| {
+        let session = Session::new(vec![source(stacks)], &Options::default()).unwrap();
+        ask(&session, sql)
+    };
+    let run = of_method("", "Run");
+    let unnamed = of_offset(Some("a.dll"), Some(0x1a2b));
+    let mut expected = vec![of_stack(0, run)];
+    // Its module is the same file, whatever the case of its name.
+    for code in [unnamed, run, unnamed] {
+        expected.push(of_stack(*expected.last().unwrap(), code));
+    }
+    expected.push(of_stack(0, of_offset(None, None)));
+    let jitted = of_stack(expected[4], of_method("App.dll", "Jitted"));
+    expected.extend([jitted, of_stack(jitted, of_method("", "Stub"))]);
+    let expected: Vec<String> = expected.iter().map(ToString::to_string).collect();
+    let found = hashes(&tree());
+    assert_eq!(found.lines().collect::<Vec<_>>(), expected, "{found}");
+}

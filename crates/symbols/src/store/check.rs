@@ -1,9 +1,10 @@
-//! Is this the symbol file that was asked for?
+//! Is this the file that was asked for?
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
+use crate::image::{Image, ImageIdentity};
 use crate::pdb::Pdb;
 use crate::{Error, Identity, Result, breakpad, pdb, portable};
 
@@ -18,18 +19,16 @@ pub(crate) enum Kind {
     Portable,
     /// Text symbols of Breakpad.
     Breakpad,
+    /// An image, which names its symbol file.
+    Image,
 }
 
 /// Which kind of file it is, by its first bytes, if it is the right one.
 ///
 /// # Errors
 /// If it is none of them, cannot be read, or belongs to another build.
-pub(crate) fn check(path: &Path, identity: &Identity) -> Result<Kind> {
-    // Asked before opening: opening a pipe waits for its writer.
-    if !path.metadata()?.is_file() {
-        return Err(Error::Unsupported("it is no regular file"));
-    }
-    let mut file = BufReader::new(File::open(path)?);
+pub(super) fn symbols(path: &Path, identity: &Identity) -> Result<Kind> {
+    let mut file = BufReader::new(open(path)?);
     let mut begin = Vec::new();
     file.by_ref().take(64).read_to_end(&mut begin)?;
     file.seek(SeekFrom::Start(0))?;
@@ -50,4 +49,20 @@ pub(crate) fn check(path: &Path, identity: &Identity) -> Result<Kind> {
     let (guid, age) = Pdb::open(file)?.identity();
     identity.check(guid, age)?;
     Ok(kind)
+}
+
+/// Whether it is the right image.
+///
+/// # Errors
+/// If it is none, is damaged, or belongs to another build.
+pub(super) fn image(path: &Path, wanted: &ImageIdentity) -> Result<Kind> {
+    wanted.check(&Image::open(open(path)?)?).map(|()| Kind::Image)
+}
+
+fn open(path: &Path) -> Result<File> {
+    // Asked before opening: opening a pipe waits for its writer.
+    if !path.metadata()?.is_file() {
+        return Err(Error::Unsupported("it is no regular file"));
+    }
+    Ok(File::open(path)?)
 }

@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-use super::check::{Kind, check};
+use super::check::Kind;
+use super::sought::Sought;
 use super::{Attempt, COMPRESSED, Place, breakpad, places_in_folder};
-use crate::{Error, Identity, Result};
+use crate::{Error, Result};
 
 /// Bytes of a `file.ptr`; it holds one path.
 const POINTER_LEN: u64 = 4096;
@@ -60,12 +61,12 @@ impl Origin {
 pub(super) fn find_in_store(
     store: &Path,
     origin: Origin,
-    identity: &Identity,
+    sought: Sought<'_>,
     unpacking: &Unpacking<'_>,
     tried: &mut Vec<Attempt>,
 ) -> Option<(PathBuf, Kind)> {
     let is_two_tier = matches!(origin.file(store.join("index2.txt")), Ok(Some(_)));
-    for place in places_in_folder(identity, is_two_tier) {
+    for place in places_in_folder(sought, is_two_tier) {
         let path = match existing(store, origin, &place) {
             Ok(Some(path)) => path,
             Ok(None) => continue,
@@ -76,13 +77,13 @@ pub(super) fn find_in_store(
         };
         let found = if place.is_pointer {
             match origin {
-                Origin::User => pointed(&path, store, identity),
+                Origin::User => pointed(&path, store, sought),
                 Origin::Trace => Err(Error::Unsupported(A_POINTER)),
             }
         } else if place.is_packed {
-            unpacked(&path, identity, unpacking)
+            unpacked(&path, sought, unpacking)
         } else {
-            check(&path, identity).map(|kind| (path.clone(), kind))
+            sought.check(&path).map(|kind| (path.clone(), kind))
         };
         match found {
             Ok(found) => return Some(found),
@@ -100,15 +101,15 @@ pub(super) fn attempt(place: &Path, error: &Error) -> Attempt {
 pub(super) fn find_flat(
     folder: &Path,
     origin: Origin,
-    identity: &Identity,
+    sought: Sought<'_>,
     tried: &mut Vec<Attempt>,
 ) -> Option<(PathBuf, Kind)> {
-    for name in [identity.name().to_owned(), breakpad(identity.name())] {
+    for name in sought.flat_names() {
         let found = entry(folder, origin, &name).map(|path| path.filter(|path| path.is_file()));
         let checked = match found {
             Ok(None) => continue,
             Ok(Some(path)) => {
-                check(&path, identity).map(|kind| (path.clone(), kind)).map_err(|it| attempt(&path, &it))
+                sought.check(&path).map(|kind| (path.clone(), kind)).map_err(|it| attempt(&path, &it))
             }
             Err(error) => Err(attempt(&folder.join(&name), &error)),
         };
@@ -154,7 +155,7 @@ fn entry(folder: &Path, origin: Origin, name: &str) -> Result<Option<PathBuf>> {
 }
 
 /// Follows a pointer of a store that is a folder: `PATH:` and a path. Servers are not believed that much.
-fn pointed(pointer: &Path, store: &Path, identity: &Identity) -> Result<(PathBuf, Kind)> {
+fn pointed(pointer: &Path, store: &Path, sought: Sought<'_>) -> Result<(PathBuf, Kind)> {
     let mut text = String::new();
     fs::File::open(pointer)?.take(POINTER_LEN).read_to_string(&mut text)?;
     let text = text.trim();
@@ -169,27 +170,27 @@ fn pointed(pointer: &Path, store: &Path, identity: &Identity) -> Result<(PathBuf
         return Err(Error::Unsupported("it points to a path of Windows, which this system has not"));
     }
     let path = store.join(path);
-    check(&path, identity).map(|kind| (path, kind))
+    sought.check(&path).map(|kind| (path, kind))
 }
 
-fn unpacked(packed: &Path, identity: &Identity, unpacking: &Unpacking<'_>) -> Result<(PathBuf, Kind)> {
+fn unpacked(packed: &Path, sought: Sought<'_>, unpacking: &Unpacking<'_>) -> Result<(PathBuf, Kind)> {
     let Some(store) = unpacking.store else {
         return Err(Error::Unsupported("it is packed, and there is no cache folder to unpack it in"));
     };
-    keep(store, identity, identity.name(), |file| unpack(fs::File::open(packed)?, file, unpacking.limit))
+    keep(store, sought, sought.name(), |file| unpack(fs::File::open(packed)?, file, unpacking.limit))
 }
 
 /// Copies a symbol file into a store.
-pub(super) fn copy(from: &Path, store: &Path, identity: &Identity, kind: Kind) -> Result<PathBuf> {
-    let name = if kind == Kind::Breakpad { breakpad(identity.name()) } else { identity.name().to_owned() };
+pub(super) fn copy(from: &Path, store: &Path, sought: Sought<'_>, kind: Kind) -> Result<PathBuf> {
+    let name = if kind == Kind::Breakpad { breakpad(sought.name()) } else { sought.name().to_owned() };
     let (path, _) =
-        keep(store, identity, &name, |file| Ok(io::copy(&mut fs::File::open(from)?, file).map(drop)?))?;
+        keep(store, sought, &name, |file| Ok(io::copy(&mut fs::File::open(from)?, file).map(drop)?))?;
     Ok(path)
 }
 
 /// The folder of a file in a store of ours.
-pub(super) fn folder_in(store: &Path, identity: &Identity) -> PathBuf {
-    store.join(identity.name()).join(identity.key())
+pub(super) fn folder_in(store: &Path, sought: Sought<'_>) -> PathBuf {
+    store.join(sought.name()).join(sought.key())
 }
 
 /// How the names of unfinished files begin.
@@ -202,11 +203,11 @@ const ABANDONED: std::time::Duration = std::time::Duration::from_secs(60);
 /// meanwhile, or after a crash, sees all of it or nothing.
 pub(super) fn keep(
     store: &Path,
-    identity: &Identity,
+    sought: Sought<'_>,
     name: &str,
     write: impl FnOnce(&mut fs::File) -> Result<()>,
 ) -> Result<(PathBuf, Kind)> {
-    let mut folder = folder_in(store, identity);
+    let mut folder = folder_in(store, sought);
     fs::create_dir_all(&folder)?;
     sweep(&folder);
     let mut file = NamedTempFile::with_prefix_in(UNFINISHED, &folder)?;
@@ -214,7 +215,7 @@ pub(super) fn keep(
     let _ = file.as_file().try_lock();
     write(file.as_file_mut())?;
     file.flush()?;
-    let kind = check(file.path(), identity)?;
+    let kind = sought.check(file.path())?;
     if kind == Kind::CompressedPdb {
         folder.push(COMPRESSED);
         fs::create_dir_all(&folder)?;

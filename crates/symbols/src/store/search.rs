@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use super::check::Kind;
 use super::fetch::{Client, Refusal};
 use super::folder::{Origin, Unpacking, attempt, copy, find_flat, find_in_store, folder_in, keep, unpack};
-use super::{Attempt, Place, breakpad, places};
+use super::sought::Sought;
+use super::{Attempt, Place, breakpad};
 use crate::search_path::{Element, Store};
-use crate::{Error, Event, Identity, Progress, Result, SearchPath};
+use crate::{Error, Event, Progress, Result, SearchPath};
 
-/// A symbol file that is the right one.
+/// A file that is the right one.
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
     /// Where it can be opened.
@@ -31,14 +32,14 @@ impl Search<'_> {
     /// The first right file. What was in the way goes to `tried`.
     pub(crate) fn find(
         &self,
-        identity: &Identity,
+        sought: Sought<'_>,
         progress: &mut dyn Progress,
         tried: &mut Vec<Attempt>,
     ) -> Option<Found> {
         self.path.elements().iter().find_map(|element| match element {
-            Element::Folder(folder) => self.in_folder(folder, Origin::User, identity, tried),
-            Element::Beside(folder) => self.in_folder(folder, Origin::Trace, identity, tried),
-            Element::Chain(stores) => self.in_chain(stores, identity, progress, tried),
+            Element::Folder(folder) => self.in_folder(folder, Origin::User, sought, tried),
+            Element::Beside(folder) => self.in_folder(folder, Origin::Trace, sought, tried),
+            Element::Chain(stores) => self.in_chain(stores, sought, progress, tried),
             Element::Unusable { text, reason } => {
                 tried.push(Attempt { place: text.clone(), reason: reason.clone() });
                 None
@@ -50,7 +51,7 @@ impl Search<'_> {
         &self,
         folder: &Path,
         origin: Origin,
-        identity: &Identity,
+        sought: Sought<'_>,
         tried: &mut Vec<Attempt>,
     ) -> Option<Found> {
         if let Err(error) = origin.path(folder.to_owned()) {
@@ -59,8 +60,8 @@ impl Search<'_> {
         }
         let before = tried.len();
         let unpacking = self.unpacking(self.cache);
-        let found = find_in_store(folder, origin, identity, &unpacking, tried)
-            .or_else(|| find_flat(folder, origin, identity, tried));
+        let found = find_in_store(folder, origin, sought, &unpacking, tried)
+            .or_else(|| find_flat(folder, origin, sought, tried));
         if found.is_none() && tried.len() == before {
             tried.push(missing_in(folder));
         }
@@ -70,7 +71,7 @@ impl Search<'_> {
     fn in_chain(
         &self,
         stores: &[Store],
-        identity: &Identity,
+        sought: Sought<'_>,
         progress: &mut dyn Progress,
         tried: &mut Vec<Attempt>,
     ) -> Option<Found> {
@@ -81,11 +82,11 @@ impl Search<'_> {
                     let nearest = nearer.last().copied().or(Some(folder));
                     let unpacking = self.unpacking(nearest);
                     let before = tried.len();
-                    let found = find_in_store(folder, Origin::User, identity, &unpacking, tried)
-                        .or_else(|| find_flat(folder, Origin::User, identity, tried));
+                    let found = find_in_store(folder, Origin::User, sought, &unpacking, tried)
+                        .or_else(|| find_flat(folder, Origin::User, sought, tried));
                     if let Some((path, kind)) = found {
                         let source = path.display().to_string();
-                        return Some(Found { source, ..bring_nearer(path, kind, &nearer, identity, tried) });
+                        return Some(Found { source, ..bring_nearer(path, kind, &nearer, sought, tried) });
                     }
                     // A cache that does not have it yet is not worth a word.
                     if tried.len() == before && far + 1 == stores.len() {
@@ -100,9 +101,9 @@ impl Search<'_> {
                         });
                         continue;
                     };
-                    let found = self.at_server(server, first, identity, progress, tried);
+                    let found = self.at_server(server, first, sought, progress, tried);
                     if let Some((path, kind, source)) = found {
-                        return Some(Found { source, ..bring_nearer(path, kind, rest, identity, tried) });
+                        return Some(Found { source, ..bring_nearer(path, kind, rest, sought, tried) });
                     }
                 }
             }
@@ -119,18 +120,18 @@ impl Search<'_> {
         &self,
         server: &str,
         store: &Path,
-        identity: &Identity,
+        sought: Sought<'_>,
         progress: &mut dyn Progress,
         tried: &mut Vec<Attempt>,
     ) -> Option<(PathBuf, Kind, String)> {
         let before = tried.len();
-        let mut asked = places(identity, false);
+        let mut asked = sought.places(false);
         if self.client.is_two_tier(server) {
-            asked = places(identity, true);
+            asked = sought.places(true);
         }
         for place in asked {
             let url = super::fetch::url(server, &place.parts);
-            match self.download(server, &place, store, identity, progress) {
+            match self.download(server, &place, store, sought, progress) {
                 Ok(Some((path, kind))) => return Some((path, kind, url)),
                 Ok(None) => {}
                 Err(Stop::Place(reason)) => tried.push(Attempt { place: url, reason }),
@@ -151,14 +152,14 @@ impl Search<'_> {
         server: &str,
         place: &Place,
         store: &Path,
-        identity: &Identity,
+        sought: Sought<'_>,
         progress: &mut dyn Progress,
     ) -> std::result::Result<Option<(PathBuf, Kind)>, Stop> {
         let limits = self.client.limits();
         let mut refusal = None;
         let mut receive = |file: &mut std::fs::File| -> Result<()> {
             let mut received =
-                |bytes, total| progress.event(identity, Event::Received { server, bytes, total });
+                |bytes, total| progress.event(sought.name(), Event::Received { server, bytes, total });
             self.client.get(server, &place.parts, file, &mut received).map(drop).map_err(|why| {
                 refusal = Some(why);
                 // Told by `refusal`; nothing is kept.
@@ -174,13 +175,11 @@ impl Search<'_> {
                 Err(_) => stop(refusal),
             };
         }
-        let is_breakpad = place
-            .parts
-            .last()
-            .is_some_and(|file| *file == breakpad(identity.name()) && file != identity.name());
-        let name = if is_breakpad { breakpad(identity.name()) } else { identity.name().to_owned() };
-        let folder = folder_in(store, identity);
-        let kept = keep(store, identity, &name, |file| {
+        let is_breakpad =
+            place.parts.last().is_some_and(|file| *file == breakpad(sought.name()) && file != sought.name());
+        let name = if is_breakpad { breakpad(sought.name()) } else { sought.name().to_owned() };
+        let folder = folder_in(store, sought);
+        let kept = keep(store, sought, &name, |file| {
             if !place.is_packed {
                 return receive(file);
             }
@@ -232,12 +231,12 @@ fn bring_nearer(
     path: PathBuf,
     kind: Kind,
     nearer: &[&Path],
-    identity: &Identity,
+    sought: Sought<'_>,
     tried: &mut Vec<Attempt>,
 ) -> Found {
     let mut found = Found { source: path.display().to_string(), path, kind };
     for store in nearer {
-        match copy(&found.path, store, identity, kind) {
+        match copy(&found.path, store, sought, kind) {
             Ok(path) => found.path = path,
             Err(error) => {
                 tried.push(Attempt {

@@ -13,7 +13,7 @@ use crate::pdb::table;
 const NAMES: [&str; 3] = ["shapes-x86_64.pdb", "shapes-i686.pdb", "public-x86_64.pdb"];
 
 /// Numbers that look like chance and are the same in every run (xorshift).
-struct Numbers(u64);
+pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
     fn below(&mut self, limit: usize) -> usize {
@@ -25,7 +25,7 @@ impl Numbers {
 }
 
 /// A handful of bytes, bits, words, or a block changed.
-fn corrupt(bytes: &mut Vec<u8>, numbers: &mut Numbers) {
+pub(crate) fn corrupt(bytes: &mut Vec<u8>, numbers: &mut Numbers) {
     for _ in 0..=numbers.below(4) {
         let at = numbers.below(bytes.len());
         match numbers.below(5) {

@@ -11,6 +11,7 @@
 )]
 
 mod corrupt;
+mod image;
 mod made;
 mod msfz;
 mod pdb;

@@ -70,7 +70,7 @@ fn what_a_server_has_is_kept_and_not_asked_for_again() {
     let near = folder.path().join("near");
     let path = format!("srv*{}*{}*{}", near.display(), folder.path().join("far").display(), server.url);
     let seen = Mutex::new(Vec::new());
-    let mut progress = |_: &Identity, event: Event<'_>| {
+    let mut progress = |_: &str, event: Event<'_>| {
         seen.lock().unwrap().push(match event {
             Event::Received { bytes, total, .. } => format!("{bytes} of {total:?}"),
             Event::Started => "started".to_owned(),

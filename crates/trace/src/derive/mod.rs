@@ -31,6 +31,7 @@ mod pool;
 mod process;
 mod registry;
 mod speeds;
+mod stack_hash;
 mod states;
 mod summary;
 mod tag;
@@ -40,6 +41,7 @@ mod win32k;
 
 use arrow_array::RecordBatch;
 
+pub use stack_hash::{is_stack, stack_hashes};
 pub use summary::{SummarySink, SummaryStacks, names_stacks};
 
 use parallel::both;
@@ -72,7 +74,8 @@ impl TableSource for Vec<(&'static Table, RecordBatch)> {
     }
 }
 
-/// Computes all derived tables, with the stack tags of each of `sets`, and hands them to `sink`.
+/// Computes all derived tables but `stack_hash`, for which there is [`stack_hashes`], with the stack tags of
+/// each of `sets`, and hands them to `sink`.
 ///
 /// # Errors
 /// Those of the source and the sink.

@@ -8,20 +8,23 @@ use rustc_hash::FxHashMap;
 use super::TableSource;
 use super::columns::{Get, int32, int64, text};
 use crate::sink::{Sink, SinkError};
-use crate::table::{Columns, CpuStack, Frame, Row, Stack, Table};
+use crate::table::{Columns, CpuStack, Frame, Row, Stack, StackHash, Table};
 
-/// Rows of `cpu_stack`, held back until their stacks have new numbers. Everything else goes on at once.
+/// Rows of `cpu_stack` and `stack_hash`, held back until their stacks have new numbers. Everything else goes
+/// on at once.
 pub struct SummarySink<'s> {
     sink: &'s mut dyn Sink,
     held: Vec<RecordBatch>,
+    hashes: Vec<RecordBatch>,
 }
 
 impl Sink for SummarySink<'_> {
     fn write(&mut self, table: &'static Table, rows: RecordBatch) -> Result<(), SinkError> {
-        if table.name != CpuStack::TABLE.name {
-            return self.sink.write(table, rows);
+        match table.name {
+            name if name == CpuStack::TABLE.name => self.held.push(rows),
+            name if name == StackHash::TABLE.name => self.hashes.push(rows),
+            _ => return self.sink.write(table, rows),
         }
-        self.held.push(rows);
         Ok(())
     }
 }
@@ -41,11 +44,11 @@ impl<'s> SummarySink<'s> {
     /// Takes the rows of derived tables.
     #[must_use]
     pub fn new(sink: &'s mut dyn Sink) -> Self {
-        Self { sink, held: Vec::new() }
+        Self { sink, held: Vec::new(), hashes: Vec::new() }
     }
 
-    /// Gives back the rows of `stack`, `frame` and `cpu_stack` that a summary has, from all rows of `source`,
-    /// and those of the tables `kept`, which name stacks or frames ([`names_stacks`]).
+    /// Gives back the rows of `stack`, `frame`, `cpu_stack` and `stack_hash` that a summary has, from all
+    /// rows of `source`, and those of the tables `kept`, which name stacks or frames ([`names_stacks`]).
     ///
     /// # Errors
     /// Those of the source.
@@ -72,17 +75,11 @@ impl<'s> SummarySink<'s> {
         }
         let (mut stacks, mut frames) = (Renumbered::default(), Renumbered::default());
         let mut rows = <Stack as Row>::Columns::default();
-        for (old, node) in nodes.iter().enumerate().filter(|(old, _)| wanted.get(*old) == Some(&true)) {
-            let parent = node.parent.and_then(|parent| stacks.0.get(&parent).copied());
+        for old in callers_first(&nodes, &wanted) {
+            let Some(node) = nodes.get(old) else { continue };
+            let parent_id = node.parent.and_then(|parent| stacks.0.get(&parent).copied());
             let stack_id = stacks.add(old as i32);
-            rows.push(&Stack {
-                stack_id,
-                parent_id: parent,
-                frame_id: frames.add(node.frame),
-                depth: node.depth,
-                // Rows that are left out had others as their stacks.
-                stack_hash: node.hash.filter(|_| named.get(old) == Some(&true)),
-            });
+            rows.push(&Stack { stack_id, parent_id, frame_id: frames.add(node.frame), depth: node.depth });
         }
         for table in kept.iter().filter(|table| table.column(START_FRAME_ID).is_some()) {
             source.scan(table, &[START_FRAME_ID], &mut |batch| {
@@ -98,6 +95,7 @@ impl<'s> SummarySink<'s> {
         Ok(SummaryStacks {
             frame: read_frames(source, &frames)?,
             cpu_stack: renumber(&self.held, &stacks)?,
+            stack_hash: hashes(&self.hashes, &named, &stacks)?,
             kept,
             stack: rows.take()?,
         })
@@ -113,6 +111,8 @@ pub struct SummaryStacks {
     pub stack: RecordBatch,
     /// Rows of `cpu_stack`.
     pub cpu_stack: RecordBatch,
+    /// Rows of `stack_hash`, of those stacks that rows have which are kept.
+    pub stack_hash: RecordBatch,
     /// Rows of the other tables with stacks, in the order in which they were named.
     pub kept: Vec<Vec<RecordBatch>>,
 }
@@ -135,21 +135,19 @@ struct Node {
     parent: Option<i32>,
     frame: i32,
     depth: i32,
-    hash: Option<i64>,
 }
 
 fn read_nodes(source: &dyn TableSource) -> Result<Vec<Node>, SinkError> {
     let mut nodes = Vec::new();
-    source.scan(Stack::TABLE, &["parent_id", "frame_id", "depth", "stack_hash"], &mut |batch| {
+    source.scan(Stack::TABLE, &["parent_id", "frame_id", "depth"], &mut |batch| {
         let (parent, frame) = (int32(batch, "parent_id")?, int32(batch, "frame_id")?);
-        let (depth, hash) = (int32(batch, "depth")?, int64(batch, "stack_hash")?);
+        let depth = int32(batch, "depth")?;
         for row in 0..batch.num_rows() {
             let own = nodes.len() as i32;
             nodes.push(Node {
                 parent: parent.get(row).filter(|parent| (0..own).contains(parent)),
                 frame: frame.get(row).unwrap_or_default(),
                 depth: depth.get(row).unwrap_or_default(),
-                hash: hash.get(row),
             });
         }
         Ok(())
@@ -167,6 +165,29 @@ fn mark(nodes: &[Node], wanted: &mut [bool], stack: Option<i32>) {
         }
         at = nodes.get(index).and_then(|node| node.parent);
     }
+}
+
+/// The wanted nodes, each right behind its caller or what else that called: neighbours in the tree have
+/// numbers near to each other, which makes the file of a summary smaller.
+fn callers_first(nodes: &[Node], wanted: &[bool]) -> Vec<usize> {
+    // The first called one of each node, and the next one of the same caller; the last place is for those
+    // without a caller.
+    let (mut first, mut next) = (vec![None; nodes.len() + 1], vec![None; nodes.len()]);
+    let is_wanted = |(old, _): &(usize, &Node)| wanted.get(*old) == Some(&true);
+    for (old, node) in nodes.iter().enumerate().rev().filter(is_wanted) {
+        let caller = node.parent.and_then(|parent| usize::try_from(parent).ok()).unwrap_or(nodes.len());
+        if let (Some(first), Some(next)) = (first.get_mut(caller), next.get_mut(old)) {
+            *next = first.replace(old);
+        }
+    }
+    let mut order = Vec::new();
+    let mut open: Vec<usize> = first.last().copied().flatten().into_iter().collect();
+    while let Some(old) = open.pop() {
+        order.push(old);
+        open.extend(next.get(old).copied().flatten());
+        open.extend(first.get(old).copied().flatten());
+    }
+    order
 }
 
 fn read_frames(source: &dyn TableSource, kept: &Renumbered) -> Result<RecordBatch, SinkError> {
@@ -228,14 +249,34 @@ fn renumbered(
     Ok(rows)
 }
 
+/// Rows with their new numbers; those of stacks that only rows had which are left out are left out, too.
+fn hashes(held: &[RecordBatch], named: &[bool], stacks: &Renumbered) -> Result<RecordBatch, SinkError> {
+    let mut rows: Vec<StackHash> = Vec::new();
+    for batch in held {
+        let (stack, hash) = (int32(batch, STACK_ID)?, int64(batch, "stack_hash")?);
+        for row in 0..batch.num_rows() {
+            let Some(old) = stack.get(row) else { continue };
+            let is_named = usize::try_from(old).is_ok_and(|old| named.get(old) == Some(&true));
+            if let Some(stack_id) = stacks.0.get(&old).copied().filter(|_| is_named) {
+                rows.push(StackHash { stack_id, stack_hash: hash.get(row).unwrap_or_default() });
+            }
+        }
+    }
+    rows.sort_unstable_by_key(|row| row.stack_id);
+    let mut columns = <StackHash as Row>::Columns::default();
+    rows.iter().for_each(|row| columns.push(row));
+    Ok(columns.take()?)
+}
+
+/// Rows with their new numbers, those of each process in the order of these.
 fn renumber(held: &[RecordBatch], stacks: &Renumbered) -> Result<RecordBatch, SinkError> {
-    let mut columns = <CpuStack as Row>::Columns::default();
+    let mut rows: Vec<CpuStack> = Vec::new();
     for batch in held {
         let (process, stack) = (int32(batch, "process_key")?, int32(batch, "stack_id")?);
         let (samples, cpu) = (int64(batch, "samples")?, int64(batch, "cpu_ns")?);
         for row in 0..batch.num_rows() {
             let Some(stack_id) = stack.get(row).and_then(|old| stacks.0.get(&old).copied()) else { continue };
-            columns.push(&CpuStack {
+            rows.push(CpuStack {
                 process_key: process.get(row),
                 stack_id,
                 samples: samples.get(row).unwrap_or_default(),
@@ -243,6 +284,11 @@ fn renumber(held: &[RecordBatch], stacks: &Renumbered) -> Result<RecordBatch, Si
             });
         }
     }
+    for of_process in rows.chunk_by_mut(|a, b| a.process_key == b.process_key) {
+        of_process.sort_unstable_by_key(|row| row.stack_id);
+    }
+    let mut columns = <CpuStack as Row>::Columns::default();
+    rows.iter().for_each(|row| columns.push(row));
     Ok(columns.take()?)
 }
 
@@ -252,7 +298,17 @@ mod tests {
     use crate::table::{Exception, Thread};
 
     fn stack(stack_id: i32, parent_id: Option<i32>, frame_id: i32, depth: i32) -> Stack {
-        Stack { stack_id, parent_id, frame_id, depth, stack_hash: Some(1000 + i64::from(stack_id)) }
+        Stack { stack_id, parent_id, frame_id, depth }
+    }
+
+    #[test]
+    fn nodes_come_behind_their_callers_and_what_these_called() {
+        let node = |parent| Node { parent, frame: 0, depth: 0 };
+        // 0 calls 2, which calls 4; 1 calls 3; 0 calls 5.
+        let nodes = [None, None, Some(0), Some(1), Some(2), Some(0)].map(node);
+        assert_eq!(callers_first(&nodes, &[true; 6]), [0, 2, 4, 5, 1, 3]);
+        assert_eq!(callers_first(&nodes, &[true, false, true, false, false, true]), [0, 2, 5]);
+        assert!(callers_first(&[], &[]).is_empty());
     }
 
     #[test]
@@ -289,12 +345,18 @@ mod tests {
         let mut others: Vec<(&'static Table, RecordBatch)> = Vec::new();
         let mut sink = SummarySink::new(&mut others);
         sink.write(CpuStack::TABLE, cpu.take().unwrap()).unwrap();
+        let mut hashes = <StackHash as Row>::Columns::default();
+        for stack_id in [1, 3, 4] {
+            hashes.push(&StackHash { stack_id, stack_hash: 1000 + i64::from(stack_id) });
+        }
+        sink.write(StackHash::TABLE, hashes.take().unwrap()).unwrap();
         let kept = sink.finish(&source, &[Exception::TABLE, Thread::TABLE]).unwrap();
         let ints = |batch: &RecordBatch, name: &str| int32(batch, name).unwrap().iter().collect::<Vec<_>>();
         assert_eq!(ints(&kept.stack, "stack_id"), [Some(0), Some(1), Some(2)]);
         assert_eq!(ints(&kept.stack, "parent_id"), [None, Some(0), Some(0)]);
-        let hashes: Vec<_> = int64(&kept.stack, "stack_hash").unwrap().iter().collect();
-        assert_eq!(hashes, [None, Some(1003), Some(1004)], "no row has the first one itself");
+        let hashes: Vec<_> = int64(&kept.stack_hash, "stack_hash").unwrap().iter().collect();
+        assert_eq!(hashes, [Some(1003), Some(1004)], "no row has the others themselves");
+        assert_eq!(ints(&kept.stack_hash, "stack_id"), [Some(1), Some(2)]);
         assert_eq!(ints(&kept.cpu_stack, "stack_id"), [Some(1)]);
         assert_eq!(ints(&kept.kept[0][0], "stack_id"), [Some(2), None]);
         assert_eq!(int64(&kept.kept[0][0], "ts_ns").unwrap().iter().collect::<Vec<_>>(), [Some(9), Some(9)]);

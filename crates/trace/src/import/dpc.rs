@@ -90,7 +90,7 @@ impl Importer for Dpcs {
                 start_ns,
                 end_ns,
                 duration_ns,
-                exclusive_ns: duration_ns.saturating_sub(inside_ns).max(0),
+                nested_ns: inside_ns.min(duration_ns).max(0),
                 vector: read.vector.map(Into::into),
                 ..table::DpcIsr::default()
             };

@@ -4,6 +4,7 @@
 //! a map (all others), and the counters of the present second lie side by side. Stacks come later than their
 //! events; seconds stay open until no stack can come for their events any more.
 
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -33,6 +34,10 @@ const MAX_KINDS: usize = 1 << 14;
 
 /// Events whose stacks may still come: a trace with more of them at a time loses stacks of the oldest.
 const MAX_LOGGED: usize = 1 << 18;
+
+/// Events of one time that are looked through for the one that a stack belongs to: clocks that stand still
+/// for a while have thousands, malicious traces any number.
+const MAX_ALIKE: usize = 1 << 8;
 
 /// Threads whose last event of the .NET runtime is remembered.
 const MAX_THREADS: usize = 1 << 16;
@@ -182,6 +187,23 @@ const KERNEL_HALF: u8 = 1;
 const USER_HALF: u8 = 2;
 const WHOLE: u8 = 4;
 
+impl Logged {
+    /// Whether a half may still come. A whole stack may come in two parts, too: both are of the event that
+    /// has one.
+    const fn lacks(self, half: u8) -> bool {
+        self.halves & half == 0 || half == WHOLE
+    }
+}
+
+/// Events of the time of the last stack: how many, from the first one on, have their kernel half, and how
+/// many their user half.
+#[derive(Debug, Clone, Copy, Default)]
+struct Taken {
+    time: i64,
+    kernel: usize,
+    user: usize,
+}
+
 /// Counts events.
 pub(super) struct EventCounter {
     clock: Clock,
@@ -196,6 +218,7 @@ pub(super) struct EventCounter {
     /// Counters of seconds that were written, to be used again.
     spare: Vec<Count>,
     logged: VecDeque<Logged>,
+    taken: Taken,
     /// Kind and second of the last event of the .NET runtime of each thread.
     of_runtime: FxHashMap<u32, (KindId, i64)>,
 }
@@ -211,6 +234,7 @@ impl EventCounter {
             present: (i64::MAX, i64::MIN),
             spare: Vec::new(),
             logged: VecDeque::new(),
+            taken: Taken::default(),
             of_runtime: FxHashMap::default(),
         }
     }
@@ -277,16 +301,14 @@ impl EventCounter {
             _ => return,
         };
         let Some(owner) = Owner::parse(event.payload()) else { return };
-        let from = self.first_at(owner.timestamp);
-        let alike = || self.logged.range(from..).take_while(|logged| logged.time == owner.timestamp);
-        // A whole stack may come in two parts, too: both are of the event that has one.
-        let is_free = |logged: &&Logged| logged.halves & half == 0 || half == WHOLE;
-        let here = |logged: &&Logged| logged.cpu == event.cpu;
-        let any_here = alike().any(|logged| here(&logged) && is_free(&logged));
-        let fits = |logged: &&Logged| is_free(logged) && (!any_here || here(logged));
+        let from = self.first_lacking(owner.timestamp, half);
+        let alike = self.logged.range(from..).take(MAX_ALIKE);
+        let alike = alike.take_while(|logged| logged.time == owner.timestamp);
         let stacks = |kind: KindId| self.kinds.all.get(usize::from(kind)).map_or(0, |kind| kind.stacks);
-        let best = alike().enumerate().filter(|(_, logged)| fits(logged));
-        let best = best.max_by_key(|(at, logged)| (stacks(logged.kind), std::cmp::Reverse(*at)));
+        // One of the same processor if there is one.
+        let likely = |at, logged: &Logged| (logged.cpu == event.cpu, stacks(logged.kind), Reverse(at));
+        let lacking = alike.enumerate().filter(|(_, logged)| logged.lacks(half));
+        let best = lacking.max_by_key(|(at, logged)| likely(*at, logged));
         let Some((at, _)) = best else { return };
         let Some(logged) = self.logged.get_mut(from + at) else { return };
         let is_first = logged.halves == 0;
@@ -295,6 +317,23 @@ impl EventCounter {
         if is_first {
             self.add_stack(kind, self.second_of(time));
         }
+    }
+
+    /// Place of the first event of a raw time that may lack a half; of a later one where none does. Where
+    /// many have one time, those in front that have the half are not looked at for each stack again.
+    fn first_lacking(&mut self, time: i64, half: u8) -> usize {
+        let first = self.first_at(time);
+        if self.taken.time != time {
+            self.taken = Taken { time, ..Taken::default() };
+        }
+        let taken = match half {
+            KERNEL_HALF => &mut self.taken.kernel,
+            USER_HALF => &mut self.taken.user,
+            _ => return first,
+        };
+        let alike = self.logged.iter().skip(first + *taken).take(MAX_ALIKE);
+        *taken += alike.take_while(|logged| logged.time == time && !logged.lacks(half)).count();
+        (first + *taken).min(self.logged.len())
     }
 
     /// Place of the first event that was logged at a raw time or later. Nearly all stacks come right behind

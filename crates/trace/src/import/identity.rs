@@ -282,6 +282,8 @@ impl<'d> Identity<'d> {
             checksum: image.checksum as i32,
             load_reason: image.reason.map(|(reason, _)| reason.cast_signed()),
             parent_module_id: image.reason.and_then(|(_, parent)| parent).map(u32::cast_signed),
+            // Known when symbols are read.
+            function_count: None,
         }
     }
 

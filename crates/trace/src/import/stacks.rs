@@ -240,7 +240,6 @@ impl<'d> Stacks<'d> {
                 parent_id: outer.row(),
                 frame_id: frame as i32,
                 depth: top.depth(),
-                ..Stack::default()
             });
         }
         top

@@ -375,7 +375,10 @@ fn write(
         clipped(row, run, context.range)
     };
     match told {
-        Some(row) => {
+        Some(mut row) => {
+            // Mostly they are what another column says, and would be a tenth of the file.
+            row.out_priority = row.out_priority.filter(|_| row.out_priority != row.priority);
+            row.instead_ns = row.instead_ns.filter(|_| row.instead_ns != row.ready_ns);
             // Stacks belong to what is known of the switch-in and of the ready event.
             let (is_told, is_readied) =
                 (row.last_out_ns.is_some() || row.in_ns.is_some(), row.readied_ns.is_some());

@@ -79,7 +79,8 @@ tables! {
         is_open_wait: bool;
         /// Priority with which it was switched in.
         priority: Option<i32>;
-        /// Priority with which it was switched out.
+        /// Priority with which it was switched out, where that is not `priority`; null where it is the same,
+        /// and where it is not known.
         out_priority: Option<i32>;
         /// Whether it waited in user mode, in which the kernel may take its stack out of memory; null unless
         /// it waited.
@@ -91,7 +92,8 @@ tables! {
         /// longest in that time, of equal ones the last, among the last 1,024 slices there. Null if only idle
         /// had it, and where it is not known how long it was ready.
         instead_thread_key: Option<i32>, "key";
-        /// How long that thread ran there in `ready_ns`.
+        /// How long that thread ran there, where that is not all of `ready_ns`: `coalesce(instead_ns,
+        /// ready_ns)` is how long if there is such a thread.
         instead_ns: Option<i64>, "ns";
         /// Priority with which that thread had been switched in there, the last time.
         instead_priority: Option<i32>;
@@ -112,8 +114,9 @@ tables! {
         end_ns: i64, "ns";
         /// `end_ns` − `start_ns`.
         duration_ns: i64, "ns";
-        /// `duration_ns` without the DPCs and interrupts that came in between on its processor.
-        exclusive_ns: i64, "ns";
+        /// Time in `duration_ns` that the DPCs and interrupts took which came in between on its processor:
+        /// `duration_ns - nested_ns` is its own.
+        nested_ns: i64, "ns";
         /// Its routine.
         frame_id: i32, "key";
         /// Message-signalled interrupt or vector, for interrupts.
@@ -310,7 +313,7 @@ tables! {
     }
 
     /// CPU by process and stack: what is kept of the samples with `--detail summary`.
-    CpuStack / CpuStackColumns = "cpu_stack", order ["process_key"] {
+    CpuStack / CpuStackColumns = "cpu_stack", order ["process_key", "stack_id"] {
         /// The process; null for threads whose process is not known.
         process_key: Option<i32>, "key";
         /// The stack.

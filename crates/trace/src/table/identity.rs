@@ -148,6 +148,9 @@ tables! {
         load_reason: Option<i32>;
         /// The module for whose sake that was; null as `load_reason`.
         parent_module_id: Option<i32>, "key";
+        /// Functions and public symbols that its symbol file names; null where none was read, or only parts
+        /// of it.
+        function_count: Option<i32>;
     }
 
     /// A module that is a driver of a known kind, by its file name.
@@ -219,9 +222,16 @@ tables! {
         frame_id: i32, "key";
         /// Number of callers: 0 for the outermost frame.
         depth: i32;
+    }
+
+    /// Numbers of stacks that are equal in every trace. In `etwkit sql` each node of `stack` has one, which
+    /// is computed while it is read; the file has those that rows of other tables name, of extracts that
+    /// were made with `--tables '*'`.
+    StackHash / StackHashColumns = "stack_hash", order ["stack_id"] {
+        /// The stack.
+        stack_id: i32, "key";
         /// The stack in any trace: equal wherever the methods are equal from the outermost frame to this one;
-        /// of code without a name its place in its module counts. Null where no row of another table has the
-        /// node as its stack, so that it is a caller alone.
-        stack_hash: Option<i64>;
+        /// of code without a name its place in its module counts.
+        stack_hash: i64;
     }
 }

@@ -142,6 +142,7 @@ pub static DERIVED: &[&Table] = &[
     CpuTag::TABLE,
     TagInterval::TABLE,
     CpuStack::TABLE,
+    StackHash::TABLE,
     CpuClass::TABLE,
     CpuMethodClass::TABLE,
     CpuClassPriority::TABLE,

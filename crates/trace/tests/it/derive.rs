@@ -43,13 +43,7 @@ fn names() -> Batches {
         |method_id: i32, name: &str| Method { method_id, name: name.to_owned(), ..Method::default() };
     let frame =
         |id: i32| Frame { frame_id: id, address: i64::from(id), method_id: Some(id), ..Frame::default() };
-    let stack = |stack_id, parent_id, frame_id, depth| Stack {
-        stack_id,
-        parent_id,
-        frame_id,
-        depth,
-        ..Stack::default()
-    };
+    let stack = |stack_id, parent_id, frame_id, depth| Stack { stack_id, parent_id, frame_id, depth };
     vec![
         rows(&[
             Process { process_key: 0, pid: 0, ..Process::default() },
@@ -219,13 +213,7 @@ fn tagged_example() -> Batches {
     };
     let module =
         |module_id: i32, name: &str| Module { module_id, name: name.to_owned(), ..Module::default() };
-    let stack = |stack_id, parent_id, frame_id, depth| Stack {
-        stack_id,
-        parent_id,
-        frame_id,
-        depth,
-        ..Stack::default()
-    };
+    let stack = |stack_id, parent_id, frame_id, depth| Stack { stack_id, parent_id, frame_id, depth };
     let slice = |thread, times, wait, ready, stack: i32| ContextSwitch {
         stack_id: Some(stack).filter(|stack| *stack >= 0),
         ..slice(thread, times, wait, ready, 0)

@@ -158,13 +158,7 @@ fn methods_are_told_apart_by_the_kind_of_core_and_count_once_for_each_stack() {
         module_id: (frame_id == 0).then_some(0),
         ..Frame::default()
     };
-    let stack = |stack_id, parent_id, frame_id| Stack {
-        stack_id,
-        parent_id,
-        frame_id,
-        depth: stack_id,
-        ..Stack::default()
-    };
+    let stack = |stack_id, parent_id, frame_id| Stack { stack_id, parent_id, frame_id, depth: stack_id };
     let (name, path) = ("app.exe".into(), "C:\\app.exe".into());
     tables.push(rows(&[Module { module_id: 0, process_key: Some(1), name, path, ..Module::default() }]));
     tables.push(rows(&[method(0, "main"), method(1, "work")]));

@@ -100,6 +100,24 @@ fn events_are_counted_in_the_second_in_which_they_were_logged() {
     );
 }
 
+/// Where a clock stands still, each event has its stack, however many there are of that time.
+#[test]
+fn events_of_one_moment_have_a_stack_each() {
+    const ALL: usize = 3000;
+    let mut trace = Recording::new();
+    for _ in 0..ALL {
+        trace.kernel(10, 0, (15, 46, 2), &bytes(&[(0x1000, 8), (8, 4), (1, 4)]));
+    }
+    let owner = (trace.start + 10) as u64;
+    for opcode in [37, 38] {
+        for _ in 0..ALL {
+            trace.kernel(20, 0, (24, opcode, 2), &bytes(&[(owner, 8), (4, 4), (8, 4), (0xF00, 8)]));
+        }
+    }
+    let all = ALL as i64;
+    assert_eq!(counted(&trace.rows(Range::ALL)), [[0, 15, 0, 46, all, all]]);
+}
+
 #[test]
 fn a_part_of_a_trace_counts_its_own_events() {
     let trace = || {

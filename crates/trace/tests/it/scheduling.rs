@@ -501,8 +501,8 @@ fn dpcs_and_interrupts_are_a_part_of_the_slice_that_they_interrupted() {
         ]
     );
     // The interrupt came in between the second DPC.
-    let columns = ["start_ns", "duration_ns", "exclusive_ns"];
-    let want = [[8, 4, 4], [30, 2, 2], [29, 7, 5], [40, 1, 1], [42, 3, 3], [21, 24, 24]];
+    let columns = ["start_ns", "duration_ns", "nested_ns"];
+    let want = [[8, 4, 0], [30, 2, 0], [29, 7, 2], [40, 1, 0], [42, 3, 0], [21, 24, 0]];
     let mut all = read(&rows, DpcIsr::TABLE, columns);
     all.sort_unstable();
     let mut want = want.map(|row| row.map(Some));

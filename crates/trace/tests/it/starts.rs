@@ -156,7 +156,10 @@ fn instead(rows: &Batches) -> Vec<[Option<i64>; 4]> {
     let tid = |key: Option<i64>| tids.iter().find(|[known, _]| *known == key).and_then(|[_, tid]| *tid);
     let columns = ["thread_key", "in_ns", "ready_ns", "instead_thread_key", "instead_ns"];
     let of_4 = read(rows, ContextSwitch::TABLE, columns).into_iter().filter(|row| tid(row[0]) == Some(4));
-    of_4.map(|[_, into, ready, by, ns]| [into, ready, by.and_then(|by| tid(Some(by))), ns]).collect()
+    // How long is not told twice.
+    let of_4 = of_4.inspect(|row| assert!(row[4].is_none() || row[4] != row[2], "{row:?}"));
+    let ran = |row: [Option<i64>; 5]| row[4].or(row[3].and(row[2]));
+    of_4.map(|row| [row[1], row[2], row[3].and_then(|by| tid(Some(by))), ran(row)]).collect()
 }
 
 #[test]
@@ -176,13 +179,28 @@ fn who_ran_longest_on_the_processor_ran_instead_of_a_ready_thread() {
     );
     let columns = ["in_ns", "out_priority", "adjust_reason"];
     let switches = read(&rows, ContextSwitch::TABLE, columns);
-    assert!(switches.contains(&[50, 8, 0].map(Some)), "{switches:?}");
-    assert!(
-        switches.contains(&[Some(70), Some(8), None]),
-        "a preempted thread is not made ready: {switches:?}"
-    );
+    assert!(switches.contains(&[Some(50), None, Some(0)]), "{switches:?}");
+    assert!(switches.contains(&[Some(70), None, None]), "a preempted thread is not made ready: {switches:?}");
     let waits = truths(&rows, ContextSwitch::TABLE, "is_user_wait");
     assert!(waits.contains(&Some(true)) && waits.contains(&None), "{waits:?}");
+}
+
+/// Thread 8 runs when the recording begins, with an unknown priority and 9 at its end; 4 is boosted from 8 to
+/// 10 while it runs, 12 is not.
+#[test]
+fn a_priority_at_the_end_of_a_slice_is_told_where_it_is_another_one() {
+    let mut trace = Recording::new();
+    let switch = |old: u64, new: u64, old_priority: u64| {
+        let priorities = old_priority << 8 | 8;
+        bytes(&[(new, 4), (old, 4), (priorities, 2), (0, 2), (6, 1), (1, 1), (5, 1), (0, 1), (0, 8)])
+    };
+    for (us, old, new, priority) in [(5, 8, 4, 9), (20, 4, 12, 10), (30, 12, 8, 8)] {
+        trace.kernel(us, 0, None, (5, 36, 4), &switch(old, new, priority));
+    }
+    let rows = trace.rows();
+    let slices = read(&rows, ContextSwitch::TABLE, ["out_ns", "priority", "out_priority"]);
+    let told = [[Some(5), None, Some(9)], [Some(20), Some(8), Some(10)], [Some(30), Some(8), None]];
+    assert!(told.iter().all(|row| slices.contains(row)), "{slices:?}");
 }
 
 #[test]

@@ -7,9 +7,11 @@ use std::sync::OnceLock;
 use clap::Args;
 use etwkit_compat::Guest;
 use etwkit_compat::csv::Style;
+use etwkit_query::dump::trace::TraceInfo;
 use etwkit_query::numbers::Numbers;
 use etwkit_query::test_run::Selection;
-use etwkit_query::time_format::{DEFAULT_DIGITS, TimeFormat};
+use etwkit_query::text::{ProcessFormat, Text};
+use etwkit_query::time_format::{DEFAULT_DIGITS, TimeFormat, TimeWriter};
 
 use crate::options::{Given, OUTPUT};
 use crate::out_file::Replace;
@@ -103,6 +105,17 @@ impl Common {
         if self.no_digit_sep { numbers.ungrouped() } else { numbers }
     }
 
+    /// How values of a trace are written for people.
+    pub(super) fn text(&self, processes: Option<&ProcessOutput>, info: &TraceInfo) -> Text {
+        Text {
+            numbers: self.numbers(),
+            is_etwanalyzer: self.is_etwanalyzer(),
+            times: TimeWriter::new(self.time_format(), self.time_digits, info.clock()),
+            process_times: processes.and_then(|processes| processes.process_format),
+            command_lines: processes.is_none_or(|processes| !processes.no_cmdline),
+        }
+    }
+
     /// How a file of rows is written as ETWAnalyzer writes it.
     pub(super) fn guest_csv(&self) -> Option<&Style> {
         self.guest.as_ref()?.csv.as_ref()
@@ -124,15 +137,6 @@ pub(crate) struct ProcessOutput {
     /// Leave command lines out
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) no_cmdline: bool,
-}
-
-/// What stands behind the name of a process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ProcessFormat {
-    /// Nothing.
-    None,
-    /// Times of start and end.
-    Times(TimeFormat),
 }
 
 fn process_format(text: &str) -> Result<ProcessFormat, String> {

@@ -6,18 +6,18 @@ use etwkit_query::Session;
 use etwkit_query::dump::rows::Field;
 use etwkit_query::dump::trace::TraceInfo;
 use etwkit_query::dump::{self, Top};
-use etwkit_query::numbers::rounded;
 use etwkit_query::question::{
-    Above, Answer, AnyColumn, AnyRequest, Format, Heading, Line, Part, Piece, Ranked, Sets, Shows, Style,
-    Sums, Table, Value,
+    Above, Answer, AnyColumn, AnyRequest, Format, Heading, Line, Part, Ranked, Sets, Shows, Style, Sums,
+    Table, Value,
 };
+use etwkit_query::text::Text;
 
 use super::args::{Common, ProcessOutput};
 use super::columns::Columns;
 use super::output::{Answered, Lines, Record, ask_each, begin, exit, machine_with_header};
-use super::text::{Text, duration};
 use crate::exit::Exit;
 use crate::printer::{Align, Printer};
+use crate::style::Role;
 
 /// How a question is asked and its answer printed.
 pub(super) struct Asking<'a> {
@@ -53,7 +53,7 @@ pub(super) fn answered(
             .iter()
             .for_each(|(name, of)| sets.entry(name).or_default().extend(of.iter().cloned()));
         // Writes numbers as the first extract does.
-        first.get_or_insert_with(|| Text::with(common, asking.processes, &one.info));
+        first.get_or_insert_with(|| common.text(asking.processes, &one.info));
         if common.csv.is_some() || asking.merge.is_some() || request.compares() {
             kept.push(one);
             return Ok(());
@@ -87,7 +87,7 @@ pub(super) fn answered(
     }
     if let Some(answer) = together.filter(|_| is_text) {
         let info = TraceInfo::default();
-        let text = first.unwrap_or_else(|| Text::with(common, asking.processes, &info));
+        let text = first.unwrap_or_else(|| common.text(asking.processes, &info));
         let lines = &mut Lines::new(common, printer);
         answer.parts.iter().try_for_each(|part| print_part(common, (&text, &info), part, lines))?;
     }
@@ -113,7 +113,7 @@ pub(super) fn answered_to_names(
 fn print_one(asking: &Asking<'_>, printer: &mut Printer<'_>, one: &Answered<Answer>) -> anyhow::Result<()> {
     let common = asking.common;
     if !machine_with_header(common, printer, asking.fields, records(one))? {
-        let text = Text::with(common, asking.processes, &one.info);
+        let text = common.text(asking.processes, &one.info);
         print(common, &text, one, &mut Lines::new(common, printer))?;
     }
     Ok(printer.finish()?)
@@ -148,7 +148,7 @@ fn print_merged(
     let lines = &mut Lines::new(asking.common, printer);
     let name = |of: &usize| infos.get(*of).map(|info| info.file_name.clone()).unwrap_or_default();
     let names: Vec<String> = of.iter().map(name).collect();
-    let text = Text::with(asking.common, asking.processes, first);
+    let text = asking.common.text(asking.processes, first);
     let chosen = asking.common.column.as_deref();
     let how = How { traces: Traces::Each(&names), shows: Shows::Rows, chosen };
     print_table(asking.common, &text, part.table.as_ref(), how, lines)?;
@@ -171,7 +171,7 @@ fn print(
     lines: &mut Lines<'_, '_>,
 ) -> anyhow::Result<()> {
     let Answered { info, answer: Answer { parts, heading, is_moved, above, .. } } = one;
-    let heading = heading.as_ref().map(|line| line_text(text, line)).unwrap_or_default();
+    let heading = heading.as_ref().map(|line| text.line(line)).unwrap_or_default();
     match above {
         Above::Start => lines.file(info, text, &heading)?,
         Above::Name => lines.name(info)?,
@@ -192,7 +192,7 @@ fn print_part(
         lines.heading(title)?;
     }
     if let Some(instead) = instead.as_ref().filter(|_| table.is_empty()) {
-        return lines.line(&line_text(text, instead));
+        return lines.line(&text.line(instead));
     }
     written(text, head, lines)?;
     let chosen = common.column.as_deref().filter(|_| !is_aside);
@@ -203,7 +203,7 @@ fn print_part(
 }
 
 fn written(text: &Text, all: &[Line], lines: &mut Lines<'_, '_>) -> anyhow::Result<()> {
-    all.iter().try_for_each(|line| match line_text(text, line) {
+    all.iter().try_for_each(|line| match text.line(line) {
         heading if line.is_heading => lines.heading(&heading),
         words => lines.line(&words),
     })
@@ -238,7 +238,7 @@ fn print_table(
     let printed = columns.lines(shown.rows());
     let mut printed = printed.iter();
     let titles = printed.next().filter(|_| shows == Shows::Rows);
-    titles.map_or(Ok(()), |titles| lines.line(titles))?;
+    titles.map_or(Ok(()), |titles| lines.line_as(titles.role, &titles.text))?;
     if shows == Shows::Sums {
         return Ok(());
     }
@@ -250,8 +250,10 @@ fn print_table(
         for (row, line) in rows.shown.iter().copied().zip(printed.by_ref()).filter(|_| shows.has_rows()) {
             written(text, &table.above(row), lines)?;
             match table.indent() {
-                "" if table.is_alarming(row) && !common.is_etwanalyzer() => lines.line(&line.alarming())?,
-                "" => lines.line(line)?,
+                "" if table.is_alarming(row) && !common.is_etwanalyzer() => {
+                    lines.line_as(Role::Warning, &line.text)?;
+                }
+                "" => lines.line_as(line.role, &line.text)?,
                 indent => lines.line(&format!("{indent}{line}"))?,
             }
             written(text, &table.below(row), lines)?;
@@ -373,14 +375,13 @@ fn columns<'a>(
         }
         let is_shown = is_shown && is_in_style && (format != Format::CommandLine || text.command_lines);
         let title = match &title {
-            Heading::Words(words) if format == Format::Kilobytes => words.replace(KB, text.kb_name()),
             Heading::Words(words) if text.has_seconds() && is_moment(table, at, format) => {
                 format!("{words} s")
             }
-            Heading::Words(words) => words.clone(),
+            Heading::Words(words) => text.title(words, format),
             Heading::Time if text.has_seconds() => format!("Time {}", text.times.title()),
             Heading::Time => text.times.title(),
-            Heading::Line(line) => line_text(text, line),
+            Heading::Line(line) => text.line(line),
             Heading::TimeIn(words, format) => {
                 let times = format.map_or(text.times, |format| text.times.with_format(format));
                 format!("{words} {}", times.title())
@@ -390,7 +391,7 @@ fn columns<'a>(
         columns.push(name, title, align, is_shown, move |row| match table.value(row, at) {
             _ if format == Format::Trace => traces.of(row).to_owned(),
             Value::Missing => missing.to_owned(),
-            value => value_text(text, format, &value),
+            value => text.value(format, &value),
         });
     }
     if words == 0 && !has_trace {
@@ -404,67 +405,4 @@ fn columns<'a>(
 fn is_moment(table: &dyn Table, column: usize, format: Format) -> bool {
     let has_own = || matches!(table.value(0, column), Value::Moment(..));
     matches!(format, Format::Moment | Format::LeftMoment) && !has_own()
-}
-
-/// The unit of [`Format::Kilobytes`] as declarations write it: ETWAnalyzer has another one.
-const KB: &str = "kB";
-
-fn line_text(text: &Text, line: &Line) -> String {
-    let mut behind = None;
-    let piece = |piece: &Piece| match piece {
-        Piece::Words(words) if behind.take() == Some(Format::Kilobytes) => {
-            words.replacen(KB, text.kb_name(), 1)
-        }
-        Piece::Words(words) => words.clone(),
-        Piece::Value(format, value) => {
-            behind = Some(*format);
-            let is_seconds = *format == Format::Moment && matches!(value, Value::Number(_));
-            let unit = if is_seconds && text.has_seconds() { " s" } else { "" };
-            value_text(text, *format, value) + unit
-        }
-    };
-    line.pieces.iter().map(piece).collect()
-}
-
-/// A value as its format writes it; nothing for one that is missing.
-fn value_text(text: &Text, format: Format, value: &Value) -> String {
-    match (format, value) {
-        (_, Value::Missing) => String::new(),
-        (_, Value::Text(words)) => words.clone(),
-        (Format::ProcessLine, Value::Process(cell)) => text.process_line(cell),
-        (_, Value::Process(cell)) => text.process(cell),
-        (_, Value::Moment(format, ns)) => text.times.with_format(*format).write(*ns),
-        (_, Value::MomentOf(clock, ns)) => text.times.with_clock(*clock).write(*ns),
-        (_, Value::Line(line)) => line_text(text, line),
-        (_, Value::Rate(bytes, ns)) => text.throughput(*bytes, *ns),
-        (Format::Fixed(digits), Value::Number(number)) => text.fixed(*number as f64, digits.into()),
-        (Format::Fixed(digits), Value::Float(number)) => text.fixed(*number, digits.into()),
-        (_, Value::Float(number)) => number_text(text, format, number.round() as i64),
-        (_, Value::Number(number)) => number_text(text, format, *number),
-    }
-}
-
-fn number_text(text: &Text, format: Format, number: i64) -> String {
-    match format {
-        Format::Whole | Format::Throughput | Format::Fixed(_) => text.int(number),
-        Format::Id
-        | Format::Word
-        | Format::Process
-        | Format::ProcessLine
-        | Format::CommandLine
-        | Format::Trace => number.to_string(),
-        Format::Milliseconds => text.ms(number),
-        Format::FineMilliseconds => text.fine_ms(number),
-        Format::Microseconds => text.us(number),
-        Format::WholeMicroseconds => text.int(rounded(number, 1000)),
-        Format::AmongMicroseconds => text.among_us(number),
-        Format::Seconds(digits) => text.s(number, digits),
-        Format::Megabytes => text.mb(number),
-        Format::Kilobytes => text.kb(number),
-        Format::Mebibytes => text.mib(number),
-        Format::Bytes => text.bytes(number),
-        Format::PlainBytes => format!("{} B", text.int(number)),
-        Format::Moment | Format::LeftMoment => text.times.write(number),
-        Format::Length => duration(number),
-    }
 }

@@ -11,7 +11,6 @@ pub(crate) mod critical_path;
 mod declared;
 mod output;
 pub(crate) mod root;
-mod text;
 
 use root::DumpArgs;
 

@@ -1,7 +1,6 @@
 //! Rows of all dumps as text, JSON lines or CSV.
 
 use std::collections::HashSet;
-use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -10,6 +9,7 @@ use etwkit_query::Session;
 use etwkit_query::dump;
 use etwkit_query::dump::rows::Field;
 use etwkit_query::dump::trace::TraceInfo;
+use etwkit_query::text::Text;
 use etwkit_query::time_format::TimeWriter;
 use serde_json::{Map, Value, json};
 
@@ -17,8 +17,9 @@ use super::args::Common;
 use super::asking::{Naming, ask_in_order};
 use crate::exit::Exit;
 use crate::extracts::{SameTrace, unpacked};
-use crate::out_file::{self, OutFile, Replace};
-use crate::printer::{Line, Printer};
+use crate::out_file::{self, Replace};
+use crate::printer::Printer;
+use crate::style::Role;
 
 /// What an extract answered.
 pub(super) struct Answered<A> {
@@ -171,7 +172,7 @@ fn foreign_csv<'r>(
         let times = TimeWriter::new(common.time_format(), common.time_digits, info.clock());
         Ok((info, object(info, row?, false), times))
     });
-    let mut file = BufWriter::new(OutFile::create(path, common.csv_replace())?);
+    let mut file = out_file::buffered(path, common.csv_replace())?;
     // Groups of digits would make texts of numbers.
     csv_of_etwanalyzer::write(&mut file, path, style, common.numbers().ungrouped(), rows)?;
     out_file::keep(file, path)?;
@@ -185,7 +186,7 @@ fn csv_file<'r>(
     fields: &[Field],
     rows: impl Iterator<Item = (&'r TraceInfo, Record)>,
 ) -> anyhow::Result<usize> {
-    let mut writer = csv::Writer::from_writer(BufWriter::new(OutFile::create(path, replace)?));
+    let mut writer = csv::Writer::from_writer(out_file::buffered(path, replace)?);
     let written = csv_rows(&mut writer, fields, rows)?;
     let file = writer
         .into_inner()
@@ -247,12 +248,17 @@ impl<'p, 'w> Lines<'p, 'w> {
         self.printer.width()
     }
 
-    pub(super) fn line(&mut self, line: &(impl Line + ?Sized)) -> anyhow::Result<()> {
-        let text = clipped(line.text(), self.width);
+    pub(super) fn line(&mut self, line: &str) -> anyhow::Result<()> {
+        self.line_as(Role::Plain, line)
+    }
+
+    /// A line that looks like what it is.
+    pub(super) fn line_as(&mut self, role: Role, line: &str) -> anyhow::Result<()> {
+        let text = clipped(line, self.width);
         let Some(screen) = self.screen().filter(|screen| text.chars().count() > *screen) else {
-            return Ok(self.printer.line_as(line.role(), &text)?);
+            return Ok(self.printer.line_as(role, &text)?);
         };
-        folded(&text, screen).iter().try_for_each(|part| Ok(self.printer.line_as(line.role(), part)?))
+        folded(&text, screen).iter().try_for_each(|part| Ok(self.printer.line_as(role, part)?))
     }
 
     pub(super) fn heading(&mut self, line: &str) -> anyhow::Result<()> {
@@ -260,12 +266,7 @@ impl<'p, 'w> Lines<'p, 'w> {
     }
 
     /// The heading of an extract: when its trace started, sums, its name.
-    pub(super) fn file(
-        &mut self,
-        info: &TraceInfo,
-        text: &super::text::Text,
-        sums: &str,
-    ) -> anyhow::Result<()> {
+    pub(super) fn file(&mut self, info: &TraceInfo, text: &Text, sums: &str) -> anyhow::Result<()> {
         let start = text.begin();
         let sums = if sums.is_empty() { String::new() } else { format!("  {sums}") };
         let heading = format!("{start}{sums}  {}", info.file_name);

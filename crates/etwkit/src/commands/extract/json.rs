@@ -9,7 +9,7 @@ use etwkit_json7z::{import_json, is_json_extract, open_json};
 use serde_json::{Value, json};
 
 use super::plan::Job;
-use super::{Outcome, label, listed, size, tables};
+use super::{Outcome, label, listed, size, tables, warning};
 use crate::cli::ExtractArgs;
 use crate::input;
 use crate::printer::{Printer, grouped};
@@ -34,6 +34,11 @@ pub(super) fn import(job: &Job, args: &ExtractArgs) -> anyhow::Result<Outcome> {
     ensure!(
         !args.tags.are_given(),
         "--stack-tag-file needs stacks, and {} holds sums by tag: extract the trace itself",
+        path.display()
+    );
+    ensure!(
+        args.tables.is_none(),
+        "--tables chooses among the tables of a trace, and {} holds sums of one: extract the trace itself",
         path.display()
     );
     let start = Instant::now();
@@ -84,14 +89,8 @@ pub(super) fn text(
         took.as_secs_f64(),
     ))?;
     printer.table(&listed(&imported.written))?;
-    for d in imported.diagnostics.iter().filter(|d| d.severity != "info") {
-        printer.labelled(&format!(
-            "  {}: {} ({})",
-            d.severity,
-            d.message,
-            grouped(d.count.unsigned_abs())
-        ))?;
-    }
+    let diagnostics = &imported.diagnostics;
+    diagnostics.iter().try_for_each(|d| warning(&d.severity, &d.message, d.count, printer))?;
     let left_out =
         imported.diagnostics.iter().filter(|d| d.kind == "not_imported" || d.kind == "unknown_member");
     let count = left_out.count();

@@ -1,6 +1,7 @@
 //! `etwkit extract`: traces become extracts, several at a time.
 
 mod json;
+mod kept;
 pub(crate) mod label;
 mod plan;
 mod progress;
@@ -12,6 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use etwkit_engine::{Wanted, described};
+use etwkit_extract::left_out::told;
 use etwkit_extract::manifest::Detail as Kept;
 use etwkit_extract::writer::WrittenTable;
 use etwkit_extract::{
@@ -20,6 +22,7 @@ use etwkit_extract::{
 };
 use etwkit_query::numbers::Numbers;
 use etwkit_trace::import::Range;
+use etwkit_trace::table::Diagnostic;
 use etwkit_trace::tags::TagSet;
 use serde_json::{Value, json};
 
@@ -28,8 +31,8 @@ use crate::commands::symbols::summary_line;
 use crate::exit::Exit;
 use crate::input::{self, Files};
 use crate::interrupt::Stoppable;
-use crate::printer::{Align, Printer, Table, grouped};
-use crate::report::{self, Advised, Failures};
+use crate::printer::{Printer, Table, grouped};
+use crate::report::{self, Failures, advised};
 use crate::symbols;
 use crate::time_range::TimeRange;
 use plan::Job;
@@ -84,11 +87,8 @@ type OnDone<'a> = dyn FnMut(&Job, anyhow::Result<Outcome>, &Bars) -> anyhow::Res
 /// Makes all extracts, and says what became of each as soon as it is done.
 fn each(args: &ExtractArgs, on_done: &mut OnDone<'_>) -> anyhow::Result<Exit> {
     if args.out.is_none() && args.traces.traces.iter().any(|path| input::is_standard_input(path)) {
-        return Err(Advised {
-            message: "the standard input (-) has no name that its extract could have".to_owned(),
-            hint: "--out NAME.etwx gives it one".to_owned(),
-        }
-        .into());
+        let message = "the standard input (-) has no name that its extract could have";
+        return Err(advised(message, "--out NAME.etwx gives it one"));
     }
     // What is wrong with it is said before anything is read.
     TimeRange::parse(args.range.as_deref())?;
@@ -98,11 +98,13 @@ fn each(args: &ExtractArgs, on_done: &mut OnDone<'_>) -> anyhow::Result<Exit> {
     let sets = args.tags.sets()?;
     let described = described(&args.descriptions.read()?)?;
     let labels = label::all(&args.labels);
+    let detail = match args.detail {
+        Detail::Full => Kept::Full,
+        Detail::Summary => Kept::Summary,
+    };
+    let left_out = kept::left_out(args.tables.as_deref(), detail)?;
     let options = ConvertOptions {
-        detail: match args.detail {
-            Detail::Full => Kept::Full,
-            Detail::Summary => Kept::Summary,
-        },
+        detail,
         range: Range::ALL,
         keep_whole: args.keep_whole,
         keep_payload: !args.no_payload,
@@ -110,6 +112,7 @@ fn each(args: &ExtractArgs, on_done: &mut OnDone<'_>) -> anyhow::Result<Exit> {
         names: None,
         described: Some(&described),
         labels: Some(&labels),
+        left_out: left_out.as_ref(),
     };
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let workers = args.jobs.map_or(cores, |jobs| jobs as usize).min(jobs.len()).max(1);
@@ -183,16 +186,13 @@ fn one(
     }
     let start = Instant::now();
     let input = input::open_paths(&job.traces, &args.traces)?;
-    let descriptions = options.described.and_then(Described::hash);
-    if options.no_overwrite
-        && Extract::same_source_as(&job.target, &input.source_hash()?, options.detail, descriptions).is_some()
-    {
+    if options.no_overwrite && is_there(&job.target, &input.source_hash()?, &options) {
         return Ok(Outcome::Kept);
     }
     let size: u64 = input.parts().iter().map(|part| part.size).sum();
     let mut bar = bars.start(&job.label(), size);
     let symbols_bar = bars.symbols();
-    let on_symbols = |identity: &_, event: etwkit_symbols::Event<'_>| symbols_bar.event(identity, event);
+    let on_symbols = |name: &str, event: etwkit_symbols::Event<'_>| symbols_bar.event(name, event);
     let beside = job.traces.first().unwrap_or(&job.target);
     let path = args.symbols.path(beside, &[]);
     let symbol_options = symbols::options(&path, false);
@@ -206,6 +206,13 @@ fn one(
         Err(ConvertError::Interrupted) => Ok(Outcome::Interrupted),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Whether the extract that would be made is there.
+fn is_there(target: &Path, hash: &str, options: &ConvertOptions<'_>) -> bool {
+    let descriptions = options.described.and_then(Described::hash);
+    let left_out = told(options.left_out.cloned().unwrap_or_default());
+    Extract::same_source_without(target, hash, options.detail, descriptions, &left_out).is_some()
 }
 
 /// Whether an extract is to be one file.
@@ -223,8 +230,7 @@ fn packed(
 ) -> anyhow::Result<Outcome> {
     if options.no_overwrite && !json::is_meant(job) {
         let hash = input::open_paths(&job.traces, &args.traces)?.source_hash()?;
-        let described = options.described.and_then(Described::hash);
-        if Extract::same_source_as(&job.target, &hash, options.detail, described).is_some() {
+        if is_there(&job.target, &hash, &options) {
             return Ok(Outcome::Kept);
         }
     }
@@ -282,15 +288,12 @@ fn tables(written: &Written) -> Vec<Value> {
 
 /// Tables with rows and bytes.
 fn listed(written: &Written) -> Table {
-    let right = Align::Right;
-    let mut table =
-        Table::new(&[("table", Align::Left), ("rows", right), ("bytes", right), ("a row", right)]);
-    for t in &written.tables {
+    let row = |t: &WrittenTable| {
         let each = format!("{:.1}", t.bytes as f64 / t.rows.max(1) as f64);
         let name = if t.derived { format!("{} (computed)", t.name) } else { t.name.clone() };
-        table.row([name, grouped(t.rows), grouped(t.bytes), each]);
-    }
-    table
+        [name, grouped(t.rows), grouped(t.bytes), each]
+    };
+    Table::of("table|rows>|bytes>|a row>", written.tables.iter().map(row))
 }
 
 fn ratio(of: i64, to: u64) -> f64 {
@@ -315,7 +318,7 @@ fn object(job: &Job, converted: &Converted, took: Duration) -> Value {
 }
 
 /// What a reader of the numbers should know, as JSON has it.
-fn diagnostic(d: &etwkit_trace::table::Diagnostic) -> Value {
+fn diagnostic(d: &Diagnostic) -> Value {
     json!({"severity": d.severity, "kind": d.kind, "count": d.count, "message": d.message})
 }
 
@@ -340,13 +343,14 @@ fn text(job: &Job, converted: &Converted, took: Duration, printer: &mut Printer<
         printer.line(&format!("  {}", summary_line(naming, Numbers::default())))?;
     }
     printer.table(&listed(&converted.written))?;
-    for d in converted.imported.diagnostics.iter().filter(|d| d.severity != "info") {
-        printer.labelled(&format!(
-            "  {}: {} ({})",
-            d.severity,
-            d.message,
-            grouped(d.count.unsigned_abs())
-        ))?;
+    let diagnostics = &converted.imported.diagnostics;
+    diagnostics.iter().try_for_each(|d| warning(&d.severity, &d.message, d.count, printer))
+}
+
+/// What a reader of the numbers should know, as text has it.
+fn warning(severity: &str, message: &str, count: i64, printer: &mut Printer<'_>) -> anyhow::Result<()> {
+    if severity == "info" {
+        return Ok(());
     }
-    Ok(())
+    Ok(printer.labelled(&format!("  {severity}: {message} ({})", grouped(count.unsigned_abs())))?)
 }

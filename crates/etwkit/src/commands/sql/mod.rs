@@ -6,24 +6,19 @@ mod rows;
 mod schema;
 mod unrecorded;
 
-use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use etwkit_engine::{Asking, Wanted, named};
+use etwkit_engine::{AllGaps, Asking, Wanted, named};
 use etwkit_query::{Answer, Error};
 
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::extracts::{open_extracts, unpacked};
-use crate::gaps::AllGaps;
-use crate::out_file::{self, OutFile, Replace};
+use crate::out_file::{self, Replace};
 use crate::printer::{Printer, WriteError, grouped};
 use args::{SqlArgs, SqlFormat};
 use rows::{Rows, Target};
-
-/// Bytes that are collected before they go to the disk.
-const OUT_BUFFER: usize = 1 << 20;
 
 pub(crate) fn run(args: &SqlArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     if let Some(table) = &args.show_schema {
@@ -114,7 +109,7 @@ fn write(
     (path, replace): (&Path, Replace),
     gaps: AllGaps,
 ) -> anyhow::Result<usize> {
-    let mut file = BufWriter::with_capacity(OUT_BUFFER, OutFile::create(path, replace)?);
+    let mut file = out_file::buffered(path, replace)?;
     let count = match format {
         SqlFormat::Parquet => answer.write_parquet(&mut file)?,
         SqlFormat::Arrow => answer.write_arrow(&mut file)?,

@@ -14,7 +14,7 @@ use etwkit_query::{Answer, Parameter, Session, similar};
 
 use super::args::SqlArgs;
 use crate::printer::grouped;
-use crate::report::Advised;
+use crate::report::advised;
 
 /// More SQL than this is no question that somebody wrote; the session refuses it with its own limit.
 const MAX_INPUT: u64 = 8 << 20;
@@ -72,13 +72,8 @@ fn of_library(name: &str, folder: Option<&Path>) -> anyhow::Result<Cow<'static, 
     let all = known.iter().map(|name| format!("@{name}")).collect::<Vec<_>>().join(", ");
     let near = similar(name, &known).into_iter().next();
     let file = near.map_or_else(String::new, |near| format!("do you mean @{near}? "));
-    Err(Advised {
-        message: format!("there is no question @{name}; there are: {all}"),
-        hint: format!(
-            "{file}--file FILE asks the SQL of a file, --library FOLDER adds questions of your own"
-        ),
-    }
-    .into())
+    let hint = "--file FILE asks the SQL of a file, --library FOLDER adds questions of your own";
+    Err(advised(format!("there is no question @{name}; there are: {all}"), format!("{file}{hint}")))
 }
 
 /// A question in a file of the user.

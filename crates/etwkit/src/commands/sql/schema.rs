@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::args::SqlFormat;
 use crate::exit::Exit;
-use crate::printer::{Align, Printer, Table};
+use crate::printer::{Printer, Table};
 
 pub(super) fn show(name: &str, format: Option<SqlFormat>, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let is_json = match format {
@@ -27,9 +27,8 @@ pub(super) fn show(name: &str, format: Option<SqlFormat>, printer: &mut Printer<
     }
     match (name, chosen.as_slice()) {
         ("", all) => {
-            let mut list = Table::new(&[("table", Align::Left), ("a row is", Align::Left)]);
-            all.iter().for_each(|table| list.row([table.name.to_owned(), first(table.doc)]));
-            printer.table(&list)?;
+            let rows = all.iter().map(|table| [table.name.to_owned(), first(table.doc)]);
+            printer.table(&Table::of("table|a row is", rows))?;
         }
         (_, one) => one.iter().try_for_each(|table| columns(table, printer))?,
     }
@@ -43,17 +42,8 @@ fn first(doc: &str) -> String {
 
 fn columns(table: &Declared, printer: &mut Printer<'_>) -> anyhow::Result<()> {
     printer.heading(&format!("{}: {}", table.name, first(table.doc)))?;
-    let columns = [("column", Align::Left), ("type", Align::Left), ("unit", Align::Left), ("", Align::Left)];
-    let mut list = Table::new(&columns);
-    for column in table.columns {
-        list.row([
-            column.name.to_owned(),
-            reference::type_text(column),
-            column.unit.to_owned(),
-            one_line(column.doc),
-        ]);
-    }
-    Ok(printer.table(&list)?)
+    let row = |c: &Column| [c.name.to_owned(), reference::type_text(c), c.unit.to_owned(), one_line(c.doc)];
+    Ok(printer.table(&Table::of("column|type|unit|", table.columns.iter().map(row)))?)
 }
 
 fn one_line(doc: &str) -> String {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use etwkit_extract::is_row_table;
 use etwkit_extract::manifest::{Detail, Manifest};
 use etwkit_query::Session;
+use etwkit_trace::table::{Row, StackHash};
 use etwkit_trace::topics;
 
 /// Extracts that a note names.
@@ -39,6 +40,9 @@ fn why(manifest: &Manifest, table: &str) -> Option<String> {
     let known = manifest.topics.iter().filter(|topic| topics.contains(&topic.topic.as_str()));
     let known: Vec<_> = known.collect();
     if known.is_empty() || known.iter().any(|topic| topic.recorded) {
+        if manifest.left_out.contains(table) && table != StackHash::TABLE.name {
+            return Some(format!("made without {table} (--tables), which is empty for that reason"));
+        }
         let is_left_out = manifest.detail == Detail::Summary && is_row_table(table);
         return is_left_out.then(|| format!("summaries keep no rows of {table} and are left out"));
     }

@@ -82,7 +82,7 @@ fn load(args: &LoadArgs, path: &Path, printer: &mut Printer<'_>) -> anyhow::Resu
     let extract = extract_of(path, printer)?;
     let opened = Extract::open(&extract).map_err(etwkit_query::Error::from)?;
     let bar = Bar::new();
-    let on_symbols = |identity: &_, event: etwkit_symbols::Event<'_>| bar.event(identity, event);
+    let on_symbols = |name: &str, event: etwkit_symbols::Event<'_>| bar.event(name, event);
     // Whoever asks for symbols means those that the environment names.
     let search = args.symbols.path(path, &["NtSymbolPath"]);
     let options = symbols::options(&search, args.refresh);
@@ -91,7 +91,7 @@ fn load(args: &LoadArgs, path: &Path, printer: &mut Printer<'_>) -> anyhow::Resu
     bar.clear();
     let naming = match named {
         Ok((naming, _)) => naming,
-        Err(summary @ ConvertError::IsSummary { .. }) => {
+        Err(summary @ (ConvertError::IsSummary { .. } | ConvertError::WithoutRows { .. })) => {
             let hint = summary.hint().unwrap_or_default();
             printer.note(&format!("{summary}: {hint}"));
             return Ok(false);

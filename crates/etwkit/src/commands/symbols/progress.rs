@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use etwkit_symbols::{Event, Identity};
+use etwkit_symbols::Event;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use crate::sanitize;
@@ -23,19 +23,19 @@ impl Bar {
         Self(bar)
     }
 
-    pub(crate) fn event(&self, identity: &Identity, event: Event<'_>) {
+    pub(crate) fn event(&self, name: &str, event: Event<'_>) {
         match event {
             Event::Started => {
                 self.0.enable_steady_tick(Duration::from_millis(200));
-                self.0.set_message(sanitize::text(identity.name()).into_owned());
+                self.0.set_message(sanitize::text(name).into_owned());
             }
             Event::Received { server, bytes, total } => {
                 let of = total.map(|total| format!(" of {:.1}", total as f64 / 1e6)).unwrap_or_default();
-                let text = format!("{}: {:.1}{of} MB from {server}", identity.name(), bytes as f64 / 1e6);
+                let text = format!("{name}: {:.1}{of} MB from {server}", bytes as f64 / 1e6);
                 self.0.set_message(sanitize::text(&text).into_owned());
             }
             Event::Reading { bytes, .. } => {
-                let text = format!("{}: reading {:.1} MB", identity.name(), bytes as f64 / 1e6);
+                let text = format!("{name}: reading {:.1} MB", bytes as f64 / 1e6);
                 self.0.set_message(sanitize::text(&text).into_owned());
             }
             Event::Finished { .. } => self.0.inc(1),

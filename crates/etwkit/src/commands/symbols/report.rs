@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use etwkit_extract::{NamedFile, Naming};
+use etwkit_extract::{NamedFile, Naming, UnknownFile};
 use etwkit_query::numbers::Numbers;
-use etwkit_symbols::SearchPath;
 use etwkit_symbols::search_path::{Element, Store};
+use etwkit_symbols::{Attempt, Identity, ImageIdentity, SearchPath};
 use serde_json::json;
 
-use crate::printer::{Align, Printer, Table};
+use crate::printer::{Printer, Table};
 
 /// Modules without a symbol file that are listed; more than these are seldom of interest.
 const MAX_UNKNOWN: usize = 10;
@@ -27,33 +27,23 @@ pub(super) fn text(
     for line in search_lines(search) {
         printer.line(&format!("  {line}"))?;
     }
-    let right = Align::Right;
-    let mut table = Table::new(&[
-        ("module", Align::Left),
-        ("symbol file", Align::Left),
-        ("addresses", right),
-        ("named", right),
-        ("from, or why not", Align::Left),
-    ]);
-    for file in &naming.files {
+    let looked_for = |file: &NamedFile| {
         let from = file.source.clone().unwrap_or_else(|| reason(file));
         let (addresses, named) = (numbers.grouped(file.addresses as u64), numbers.grouped(file.named as u64));
-        table.row([file.module.clone(), file.identity.to_string(), addresses, named, from]);
-    }
-    for (module, addresses) in naming.unknown.iter().take(MAX_UNKNOWN) {
-        let why = "the trace does not tell which symbol file it has";
-        table.row([
-            module.clone(),
-            String::new(),
-            numbers.grouped(*addresses as u64),
-            "0".to_owned(),
-            why.to_owned(),
-        ]);
-    }
-    printer.table(&table)?;
+        let identity = file.identity.as_ref().map(ToString::to_string).unwrap_or_default();
+        let by = file.image_source.as_ref().map(|image| format!("; told by {image}")).unwrap_or_default();
+        [file.module.clone(), identity, addresses, named, format!("{from}{by}")]
+    };
+    let not_known = |file: &UnknownFile| {
+        let addresses = numbers.grouped(file.addresses as u64);
+        [file.module.clone(), String::new(), addresses, "0".to_owned(), unknown(file)]
+    };
+    let rows = naming.files.iter().map(looked_for);
+    let rows = rows.chain(naming.unknown.iter().take(MAX_UNKNOWN).map(not_known));
+    printer.table(&Table::of("module|symbol file|addresses>|named>|from, or why not", rows))?;
     if naming.unknown.len() > MAX_UNKNOWN {
         printer.line(&format!(
-            "  … and {} more modules of which it does not",
+            "  … and {} more modules whose symbol files are not known",
             naming.unknown.len() - MAX_UNKNOWN
         ))?;
     }
@@ -93,7 +83,7 @@ fn not_looked_for(
 pub(crate) fn summary_line(naming: &Naming, numbers: Numbers) -> String {
     let named: usize = naming.files.iter().map(|file| file.named).sum();
     let known: usize = naming.files.iter().map(|file| file.addresses).sum();
-    let unknown: usize = naming.unknown.iter().map(|(_, addresses)| addresses).sum();
+    let unknown: usize = naming.unknown.iter().map(|file| file.addresses).sum();
     format!(
         "{} of {} symbol files found, {} of {} native addresses have names",
         naming.found(),
@@ -104,9 +94,25 @@ pub(crate) fn summary_line(naming: &Naming, numbers: Numbers) -> String {
 }
 
 fn reason(file: &NamedFile) -> String {
-    let tried = file.tried.iter().map(|attempt| format!("{}: {}", attempt.place, attempt.reason));
-    let tried = tried.collect::<Vec<_>>().join("; ");
+    let tried = places(&file.tried);
     if tried.is_empty() { "no place to look for it is known".to_owned() } else { tried }
+}
+
+fn places(tried: &[Attempt]) -> String {
+    let place = |attempt: &Attempt| format!("{}: {}", attempt.place, attempt.reason);
+    tried.iter().map(place).collect::<Vec<_>>().join("; ")
+}
+
+/// Why the symbol file of a module is not known.
+fn unknown(file: &UnknownFile) -> String {
+    let tried = places(&file.tried);
+    match (&file.image, &file.image_source) {
+        (_, Some(source)) => format!("neither the trace nor {source} tells which symbol file it has"),
+        (Some(image), None) if !tried.is_empty() => {
+            format!("the trace does not tell which symbol file it has; its image {image} would: {tried}")
+        }
+        _ => "the trace does not tell which symbol file it has".to_owned(),
+    }
 }
 
 fn search_lines(search: &SearchPath) -> Vec<String> {
@@ -129,24 +135,44 @@ fn search_lines(search: &SearchPath) -> Vec<String> {
     }
 }
 
+fn tried(attempts: &[Attempt]) -> serde_json::Value {
+    let one = |attempt: &Attempt| json!({"place": attempt.place, "reason": attempt.reason});
+    attempts.iter().map(one).collect()
+}
+
+/// Adds the image that tells the symbol file, where the trace does not.
+fn add_image(line: &mut serde_json::Value, image: Option<&ImageIdentity>, source: Option<&str>) {
+    if let Some((line, image)) = line.as_object_mut().zip(image) {
+        let image = json!({"name": image.name(), "key": image.key(), "source": source});
+        line.insert("image".to_owned(), image);
+    }
+}
+
 pub(super) fn json(path: &Path, naming: &Naming, printer: &mut Printer<'_>) -> anyhow::Result<()> {
     for file in &naming.files {
-        let tried =
-            |attempt: &etwkit_symbols::Attempt| json!({"place": attempt.place, "reason": attempt.reason});
-        printer.json(&json!({
+        let identity = file.identity.as_ref();
+        let mut line = json!({
             "extract": path,
             "module": file.module,
-            "pdb_name": file.identity.name(),
-            "pdb_guid": file.identity.guid().to_string(),
-            "pdb_age": file.identity.age(),
+            "pdb_name": identity.map(Identity::name),
+            "pdb_guid": identity.map(|identity| identity.guid().to_string()),
+            "pdb_age": identity.map(Identity::age),
             "addresses": file.addresses,
             "named": file.named,
             "source": file.source,
-            "tried": file.tried.iter().map(tried).collect::<Vec<_>>(),
-        }))?;
+            "tried": tried(&file.tried),
+        });
+        add_image(&mut line, file.image.as_ref(), file.image_source.as_deref());
+        printer.json(&line)?;
     }
-    for (module, addresses) in &naming.unknown {
-        printer.json(&json!({"extract": path, "module": module, "addresses": addresses, "named": 0}))?;
+    for file in &naming.unknown {
+        let mut line =
+            json!({"extract": path, "module": file.module, "addresses": file.addresses, "named": 0});
+        add_image(&mut line, file.image.as_ref(), file.image_source.as_deref());
+        if let Some(line) = line.as_object_mut().filter(|_| file.image.is_some()) {
+            line.insert("tried".to_owned(), tried(&file.tried));
+        }
+        printer.json(&line)?;
     }
     Ok(())
 }

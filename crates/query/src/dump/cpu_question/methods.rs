@@ -6,6 +6,7 @@ use super::{Asked, By, CpuQuestion, numbers, source_line, sums};
 use crate::Session;
 use crate::dump::cpu::CpuTotal;
 use crate::dump::method::{MethodRow, total};
+use crate::dump::rows::Field;
 use crate::dump::{Result, module_text as module};
 use crate::question::Format::{Fixed, Milliseconds, Moment, Process, ProcessLine, Seconds, Whole, Word};
 use crate::question::{Answer, Column, Line, Ranked, Shows, View};
@@ -83,6 +84,11 @@ const METHODS: View<Asked, MethodRow> = View::new(
 .ranking(|asked| Ranked::rows_unless(asked.by.is_by_time()))
 .with_headings(heading)
 .with_below(|asked, row| below(&asked.by, &row.kinds, &row.ready));
+
+/// Says how columns for machines add up.
+pub(super) fn tell(question: &CpuQuestion, fields: &mut [Field]) {
+    METHODS.tell(&Asked::new(question, None, CpuTotal::default()), |row: MethodRow| row, fields);
+}
 
 /// The process of a group, with its priority and sums.
 fn heading(asked: &Asked, rows: &[MethodRow]) -> Option<Line> {

@@ -122,13 +122,14 @@ impl Question for CpuQuestion {
 
     fn form(&self) -> Form<Self> {
         let form = if self.over_time.is_some() {
-            return Form::made::<CpuBucket>(self.over_time_sql(), over_time::answer);
+            let form = Form::made::<CpuBucket>(self.over_time_sql(), over_time::answer);
+            return form.telling(over_time::tell);
         } else if self.asks_trees() {
-            Form::made::<TreeRow>(self.tree_request().sql(), trees::answer)
+            Form::made::<TreeRow>(self.tree_request().sql(), trees::answer).telling(trees::tell)
         } else if self.asks_methods() {
-            Form::made::<MethodRow>(self.method_request().sql(), Self::told)
+            Form::made::<MethodRow>(self.method_request().sql(), Self::told).telling(methods::tell)
         } else {
-            Form::made::<CpuRow>(self.process_request().sql(), Self::told)
+            Form::made::<CpuRow>(self.process_request().sql(), Self::told).telling(processes::tell)
         };
         form.top(self.top)
     }

@@ -3,6 +3,7 @@
 use super::{CpuQuestion, cpu_word, source_line};
 use crate::Session;
 use crate::dump::cpu_source::{self, CpuSource};
+use crate::dump::rows::Field;
 use crate::dump::sql::{PROCESS_COLUMNS, ends, filtered};
 use crate::dump::{Result, ask, cpu_fact};
 use crate::question::Format::{Fixed, Milliseconds, Process, Word};
@@ -46,6 +47,11 @@ const PARTS: View<Asked, CpuBucket> = View::new(
 )
 .ranking(|_| Ranked::No);
 
+/// Says how columns for machines add up.
+pub(super) fn tell(_: &CpuQuestion, fields: &mut [Field]) {
+    PARTS.tell(&Asked { source: None }, |row: CpuBucket| row, fields);
+}
+
 /// A bar of at most 30 characters; any CPU has one.
 fn bar(of_largest: f64) -> String {
     "#".repeat((of_largest.clamp(0.0, 1.0) * 30.0).ceil() as usize)
@@ -60,8 +66,6 @@ pub(super) fn answer(question: &CpuQuestion, session: &Session) -> Result<Answer
 }
 
 impl CpuQuestion {
-    // That `is_sampled` depends on an aggregate is needed: the engine moves conditions that depend on none in
-    // front of aggregates without groups, which then have a row of nulls instead of none.
     /// The question for CPU over time. A sample belongs to the part of its moment, a scheduling slice to all
     /// parts that it reaches over, with as much of it as lies in each.
     pub(super) fn over_time_sql(&self) -> String {
@@ -76,7 +80,7 @@ part AS (
   SELECT *, greatest((end_ns - begin_ns + {parts} - 1) / {parts}, 1) AS width
   FROM (
     SELECT greatest({a}, 0) AS begin_ns, greatest(least({b}, max(duration_ns)), greatest({a}, 0) + 1) AS end_ns,
-      max(processors) AS processors, max(duration_ns) IS NOT NULL AND ({sampled}) > 0 AS is_sampled, {source}
+      max(processors) AS processors, ({sampled}) > 0 AS is_sampled, {source}
     FROM trace
   )
 ),

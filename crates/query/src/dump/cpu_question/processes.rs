@@ -8,6 +8,7 @@ use super::below::below;
 use super::{Asked, CpuQuestion, numbers, source_line, sums};
 use crate::Session;
 use crate::dump::cpu::{CpuRow, CpuTotal};
+use crate::dump::rows::Field;
 use crate::dump::{Result, Top, module_text as module};
 use crate::question::Format::{Fixed, Milliseconds, Moment, ProcessLine, Whole, Word};
 use crate::question::{
@@ -81,6 +82,15 @@ const PROCESSES: View<Asked, Shown> = View::new(
 .ranking(|asked| Ranked::rows_unless(asked.by.is_by_time()))
 .with_below(|asked, it| below(&asked.by, &it.row.kinds, &it.row.ready))
 .with_merge(merged);
+
+/// Says how columns for machines add up.
+pub(super) fn tell(question: &CpuQuestion, fields: &mut [Field]) {
+    PROCESSES.tell(
+        &Asked::new(question, None, CpuTotal::default()),
+        |row| Shown { row, diff_ns: None },
+        fields,
+    );
+}
 
 /// A moment in the format of a column, if that has one of its own.
 pub(super) fn moment(format: Option<Option<TimeFormat>>, ns: i64) -> Value {

@@ -8,6 +8,7 @@ use super::{Asked, By, CpuQuestion, cpu_word, source_line};
 use crate::Session;
 use crate::dump::Result;
 use crate::dump::cpu::CpuTotal;
+use crate::dump::rows::Field;
 use crate::dump::stack_tree::{Metric, TreeGroup, TreeRow};
 use crate::question::Format::{Fixed, Milliseconds, ProcessLine, Whole, Word};
 use crate::question::{Answer, Column, Line, ProcessCell, Ranked, Value, View};
@@ -45,6 +46,12 @@ const TREES: View<Asked, Shown> = View::new(
     let is_told = asked.by.butterfly.is_some() && is_first && it.row.parent.is_none();
     if is_told { vec![Line::new(format!("   {}:", it.row.tree))] } else { Vec::new() }
 });
+
+/// Says how columns for machines add up.
+pub(super) fn tell(question: &CpuQuestion, fields: &mut [Field]) {
+    let shown = |row| Shown { row, branch: String::new(), heading: Line::default() };
+    TREES.tell(&Asked::new(question, None, CpuTotal::default()), shown, fields);
+}
 
 fn heading(asked: &CpuQuestion, tree: &TreeGroup) -> Line {
     let title = match asked.metric {

@@ -15,7 +15,6 @@ fn session() -> Session {
         start_ns: ms * MS,
         end_ns: (ms + 1) * MS,
         duration_ns: MS,
-        exclusive_ns: MS,
         ..DpcIsr::default()
     };
     let mark = |ms: i64, text: &str| Mark { ts_ns: ms * MS, text: text.into(), ..Mark::default() };

@@ -18,7 +18,7 @@ fn took(kind: &'static str, cpu: i32, frame_id: i32, start: i64, times: (i64, i6
         start_ns: start * MS,
         end_ns: (start + times.0) * MS,
         duration_ns: times.0 * MS,
-        exclusive_ns: times.1 * MS,
+        nested_ns: (times.0 - times.1) * MS,
         ..DpcIsr::default()
     }
 }

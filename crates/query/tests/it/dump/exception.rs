@@ -46,10 +46,7 @@ fn session() -> Session {
         rows(&[method(0, "Main"), method(1, "Parse")]),
         rows(&[frame(0), frame(1)]),
         rows(&[module]),
-        rows(&[
-            Stack::default(),
-            Stack { stack_id: 1, parent_id: Some(0), frame_id: 1, depth: 1, ..Stack::default() },
-        ]),
+        rows(&[Stack::default(), Stack { stack_id: 1, parent_id: Some(0), frame_id: 1, depth: 1 }]),
     ])
     .unwrap()
 }

@@ -33,13 +33,7 @@ fn names() -> Tables {
         module_id: [Some(0), None, Some(1), Some(1)][frame_id as usize],
         ..Frame::default()
     };
-    let stack = |stack_id, parent_id, frame_id, depth| Stack {
-        stack_id,
-        parent_id,
-        frame_id,
-        depth,
-        ..Stack::default()
-    };
+    let stack = |stack_id, parent_id, frame_id, depth| Stack { stack_id, parent_id, frame_id, depth };
     let module = |module_id, name: &str, company: &str| Module {
         module_id,
         process_key: Some(1),

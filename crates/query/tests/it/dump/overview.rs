@@ -2,7 +2,10 @@
 
 use etwkit_query::Session;
 use etwkit_query::dump::overview::{Overview, OverviewRequest};
-use etwkit_trace::table::CpuMethod;
+use etwkit_trace::table::{
+    AlpcProcess, ContextSwitch, CpuMethod, CpuProcess, DpcIsr, EventCount, Gc, GenericEvent, HardFaultFile,
+    HeapProcess, Jit, MiniFilterDriver, NetIo, PageFaultProcess, PoolTag, Process,
+};
 
 use super::process;
 use crate::support::rows;
@@ -47,4 +50,57 @@ fn modules_are_told_apart_by_their_paths() {
             ("unknown", None, 8),
         ]
     );
+}
+
+/// Dumps are suggested where the trace has rows for them, and by those alone.
+#[test]
+fn an_overview_suggests_what_has_rows() {
+    let dumps = |tables| {
+        let session = Session::from_batches(tables).unwrap();
+        Overview::ask(&session, &OverviewRequest::default()).unwrap().dumps
+    };
+    assert_eq!(dumps(Vec::new()), [""; 0]);
+    let ready = CpuProcess { process_key: Some(1), ready_sum_ns: Some(5), ..CpuProcess::default() };
+    let started = Process { start_ns: Some(7), ..process(1, 8, "app.exe") };
+    let all = vec![
+        rows(&[started]),
+        rows(&[ready.clone()]),
+        rows(&[ContextSwitch::default()]),
+        rows(&[HardFaultFile::default()]),
+        rows(&[MiniFilterDriver::default()]),
+        rows(&[PageFaultProcess::default()]),
+        rows(&[DpcIsr::default()]),
+        rows(&[AlpcProcess::default()]),
+        rows(&[NetIo::default()]),
+        rows(&[Gc::default()]),
+        rows(&[Jit::default()]),
+        rows(&[
+            GenericEvent { provider: Some("EventTrace".into()), ..GenericEvent::default() },
+            GenericEvent::default(),
+        ]),
+        rows(&[HeapProcess::default()]),
+        rows(&[PoolTag::default()]),
+        rows(&[EventCount::default()]),
+    ];
+    assert_eq!(
+        dumps(all),
+        [
+            "hard-fault",
+            "mini-filter",
+            "page-fault",
+            "dpc",
+            "ready",
+            "start",
+            "alpc",
+            "net",
+            "gc",
+            "jit",
+            "events",
+            "heap",
+            "pool",
+            "trace-stats"
+        ]
+    );
+    // Sums alone do not tell who ran instead; a process that ran all the time cost nothing to start.
+    assert_eq!(dumps(vec![rows(&[process(1, 8, "app.exe")]), rows(&[ready])]), [""; 0]);
 }

@@ -110,10 +110,7 @@ fn slices(sampled: bool) -> Session {
         rows(&[counter(0, "InstructionRetired"), counter(1, "UnhaltedCoreCycles")]),
         rows(&[method(0, "main"), method(1, "work")]),
         rows(&[frame(0), frame(1)]),
-        rows(&[
-            Stack::default(),
-            Stack { stack_id: 1, parent_id: Some(0), frame_id: 1, depth: 1, ..Stack::default() },
-        ]),
+        rows(&[Stack::default(), Stack { stack_id: 1, parent_id: Some(0), frame_id: 1, depth: 1 }]),
         rows(&[sum(1, 1, "InstructionRetired", 30)]),
     ];
     tables.push(if sampled { rows(&[sample]) } else { rows(&[slice(10, 1, 10, 40), slice(20, 0, 20, 5)]) });

@@ -134,7 +134,8 @@ impl Trace {
                 let files: Vec<&str> = self.files.iter().map(String::as_str).collect();
                 let printed = answered(&[&["info", "--json"], &files[..]].concat());
                 let info: Value = serde_json::from_str(&printed).unwrap();
-                part(info.pointer(pointer).unwrap_or(&Value::Null))
+                let rows = |pointer| part(info.pointer(pointer).unwrap_or(&Value::Null));
+                pointer.split(" or ").map(rows).find(|rows| !rows.is_empty()).unwrap_or_default()
             }
             From::Compat(line) => {
                 let file = self.file("theirs.csv");

@@ -410,7 +410,7 @@ pub(super) const QUANTITIES: &[Quantity] = &[
         without: &[],
         ways: &[
             way(
-                Info("/network/kernel_logger/by_process"),
+                Info("/network/kernel_logger/by_process or /network/kernel_network_provider/by_process"),
                 Id("key"),
                 "tcp_send_bytes+tcp_recv_bytes+udp_send_bytes+udp_recv_bytes",
             ),
@@ -521,6 +521,9 @@ pub(super) const QUANTITIES: &[Quantity] = &[
             way(Info("/dotnet/gc"), Id("key"), "count"),
             way(Sql("SELECT process_key FROM gc"), Key("process_key"), "#"),
             way(Library("dotnet/gc"), Id("pid"), "collections"),
+            way(Json("gc"), Key("process_key"), "count"),
+            way(Json("gc --details"), Key("process_key"), "#"),
+            way(Csv("gc"), Key("process_key"), "count"),
         ],
     },
     Quantity {
@@ -530,10 +533,11 @@ pub(super) const QUANTITIES: &[Quantity] = &[
         ways: &[
             way(Info("/totals/processes"), Trace, "value"),
             way(Info("/processes"), Trace, "#"),
-            // The table has those that only events of other providers mention, too.
+            // The table has those that only events of other providers mention, too, and the idle process by
+            // a name that no event gave it, which has no parent then.
             way(
                 Sql(
-                    "SELECT DISTINCT process_key FROM (SELECT process_key FROM process WHERE name IS NOT NULL OR command_line IS NOT NULL
+                    "SELECT DISTINCT process_key FROM (SELECT process_key FROM process WHERE (name IS NOT NULL AND (pid > 0 OR parent_pid IS NOT NULL)) OR command_line IS NOT NULL
                      OR start_ns IS NOT NULL OR stop_ns IS NOT NULL OR is_defunct
                      UNION ALL SELECT process_key FROM thread UNION ALL SELECT process_key FROM module
                      UNION ALL SELECT process_key FROM cpu_sample UNION ALL SELECT process_key FROM disk_io
@@ -621,7 +625,8 @@ pub(super) const QUANTITIES: &[Quantity] = &[
         without: &[],
         ways: &[
             way(Sql("SELECT duration_ns FROM trace"), Trace, "duration_ns"),
-            way(Info("/header/duration_s"), Trace, "value").in_units(1e9, 1e-7),
+            // Of the recording; `duration_s` is what the header says.
+            way(Info("/header/session_duration_s"), Trace, "value").in_units(1e9, 1e-7),
             way(Library("trace/machine"), Trace, "value").only("name", "duration_ns"),
             // Whole seconds, as ETWAnalyzer has them: cut.
             way(Json("stats"), Trace, "value").only("name", "SessionDurationS").in_units(1e9, 1.0),

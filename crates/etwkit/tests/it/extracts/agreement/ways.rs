@@ -21,7 +21,8 @@ pub(super) enum From {
     SummarySql(&'static str),
     /// A question of the library, with parameters.
     Library(&'static str),
-    /// A part of the JSON of `info`, by its pointer: an object by keys, a list, or a value.
+    /// A part of the JSON of `info`, by its pointer: an object by keys, a list, or a value. `A or B`: B where
+    /// A is empty.
     Info(&'static str),
     /// Lines that a command line of ETWAnalyzer writes with `-csv`.
     Compat(&'static str),

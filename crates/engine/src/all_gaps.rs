@@ -1,12 +1,12 @@
 //! What every answer says of a trace that is not whole: a line on the error stream, and a field of JSON.
 //!
-//! Whoever opens extracts or traces for a command hands their gaps to the printer, which says them once for
-//! each answer.
+//! Whoever opens extracts or traces for an answer adds their gaps here, and says them once for each answer.
 
-use etwkit_engine::Gaps;
 use etwkit_extract::manifest::NativeNames;
 use etwkit_query::numbers::Numbers;
 use serde_json::Value;
+
+use crate::Gaps;
 
 /// Traces that a line names.
 const NAMED: usize = 3;
@@ -21,7 +21,7 @@ fn more(gaps: &Gaps) -> String {
 
 /// All gaps of an answer.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct AllGaps {
+pub struct AllGaps {
     all: Vec<Gaps>,
     /// How many of them JSON has.
     in_json: usize,
@@ -29,7 +29,7 @@ pub(crate) struct AllGaps {
 
 impl AllGaps {
     /// Adds those of a trace; what was known of it before is replaced.
-    pub(crate) fn add(&mut self, gaps: Gaps) {
+    pub fn add(&mut self, gaps: Gaps) {
         match self.all.iter_mut().find(|known| known.trace() == gaps.trace()) {
             Some(known) => known.update(gaps),
             None if gaps.is_empty() => {}
@@ -38,19 +38,20 @@ impl AllGaps {
     }
 
     /// Forgets all: the answer itself has told them.
-    pub(crate) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         *self = Self::default();
     }
 
     /// What machine output has not told yet.
-    pub(crate) fn new_json(&mut self) -> Vec<Value> {
+    pub fn new_json(&mut self) -> Vec<Value> {
         let new = self.all.get(self.in_json..).unwrap_or_default().iter().map(Gaps::json).collect();
         self.in_json = self.all.len();
         new
     }
 
     /// The lines for the error stream: at most one on what is lost, and one on names.
-    pub(crate) fn lines(&self) -> Vec<String> {
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
         let lost: Vec<&Gaps> = self.all.iter().filter(|gaps| gaps.is_incomplete()).collect();
         let unnamed: Vec<&Gaps> = self.all.iter().filter(|gaps| gaps.unnamed().is_some()).collect();
         let lost = match lost.as_slice() {

@@ -1,55 +1,52 @@
-//! Numbers and processes as text for people.
+//! Values of answers as text for people: numbers, times, processes, and lines of them.
 
-use etwkit_query::dump::trace::TraceInfo;
-use etwkit_query::numbers::{Numbers, rounded};
-use etwkit_query::question::ProcessCell;
-use etwkit_query::time_format::{TimeFormat, TimeWriter, seconds};
+use crate::numbers::{Numbers, rounded};
+use crate::question::{Format, Line, Piece, ProcessCell, Value};
+use crate::time_format::{TimeFormat, TimeWriter, seconds};
 
-use super::args::{Common, ProcessFormat, ProcessOutput};
+/// What stands behind the name of a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProcessFormat {
+    /// Nothing.
+    None,
+    /// Times of start and end.
+    Times(TimeFormat),
+}
 
-/// Writes numbers, times and processes of one trace as the options ask for.
+/// The unit of [`Format::Kilobytes`] as declarations write it: ETWAnalyzer has another one.
+const KB: &str = "kB";
+
+/// Writes values of one trace for people.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Text {
-    numbers: Numbers,
+pub struct Text {
+    /// How numbers are written.
+    pub numbers: Numbers,
     /// Sizes have the units of ETWAnalyzer, and no fraction.
-    is_etwanalyzer: bool,
-    pub(super) times: TimeWriter,
-    process_times: Option<ProcessFormat>,
-    process_writer: TimeWriter,
+    pub is_etwanalyzer: bool,
+    /// How times are written.
+    pub times: TimeWriter,
+    /// What stands behind names of processes; without it `+` and `-` mark those that started or ended.
+    pub process_times: Option<ProcessFormat>,
     /// Whether command lines are wanted.
-    pub(super) command_lines: bool,
+    pub command_lines: bool,
 }
 
 impl Text {
-    pub(super) fn with(common: &Common, processes: Option<&ProcessOutput>, info: &TraceInfo) -> Self {
-        let process_times = processes.and_then(|processes| processes.process_format);
-        let process_format = match process_times {
-            Some(ProcessFormat::Times(format)) => format,
-            _ => common.time_format(),
-        };
-        Self {
-            numbers: common.numbers(),
-            is_etwanalyzer: common.is_etwanalyzer(),
-            times: TimeWriter::new(common.time_format(), common.time_digits, info.clock()),
-            process_times,
-            process_writer: TimeWriter::new(process_format, common.time_digits, info.clock()),
-            command_lines: processes.is_none_or(|processes| !processes.no_cmdline),
-        }
-    }
-
     /// This text, for times that count from another zero.
-    pub(super) fn of_moved_times(self) -> Self {
-        let (times, process_writer) = (self.times.of_moved_times(), self.process_writer.of_moved_times());
-        Self { times, process_writer, ..self }
+    #[must_use]
+    pub fn of_moved_times(self) -> Self {
+        Self { times: self.times.of_moved_times(), ..self }
     }
 
     /// When the trace started: with its distance from UTC, since seconds count from there.
-    pub(super) fn begin(&self) -> String {
+    #[must_use]
+    pub fn begin(&self) -> String {
         if self.is_etwanalyzer { self.times.write(0) } else { self.times.begin() }
     }
 
     /// Whether times are seconds of the trace, so that words beside them have to name the unit.
-    pub(super) fn has_seconds(&self) -> bool {
+    #[must_use]
+    pub fn has_seconds(&self) -> bool {
         !self.is_etwanalyzer && self.times.format() == TimeFormat::Seconds
     }
 
@@ -68,27 +65,13 @@ impl Text {
     }
 
     /// A whole number, digits in groups.
-    pub(super) fn int(&self, number: i64) -> String {
+    #[must_use]
+    pub fn int(&self, number: i64) -> String {
         self.numbers.whole(number)
     }
 
-    /// Nanoseconds in whole milliseconds, rounded half to even.
-    pub(super) fn ms(&self, ns: i64) -> String {
-        self.int(rounded(ns, 1_000_000))
-    }
-
-    /// Nanoseconds in milliseconds with microseconds, rounded half to even.
-    pub(super) fn fine_ms(&self, ns: i64) -> String {
-        self.numbers.thousandths(rounded(ns, 1000))
-    }
-
-    /// Nanoseconds in microseconds with one digit, rounded half to even.
-    pub(super) fn us(&self, ns: i64) -> String {
-        self.numbers.tenths(rounded(ns, 100))
-    }
-
     /// A length of time with its unit in a line of microseconds, where ETWAnalyzer has seconds.
-    pub(super) fn among_us(&self, ns: i64) -> String {
+    fn among_us(&self, ns: i64) -> String {
         if self.is_etwanalyzer {
             return format!("{} s", self.s(ns, 6));
         }
@@ -97,33 +80,23 @@ impl Text {
 
     /// A length of time in seconds with so many digits, rounded half to even. Moments of the trace are
     /// written by `times`.
-    pub(super) fn s(&self, ns: i64, digits: u8) -> String {
+    fn s(&self, ns: i64, digits: u8) -> String {
         self.grouped(self.numbers.seconds(ns, digits))
     }
 
     /// A number with so many digits behind the mark.
-    pub(super) fn fixed(&self, number: f64, digits: usize) -> String {
+    fn fixed(&self, number: f64, digits: usize) -> String {
         self.grouped(self.numbers.fixed(number, digits))
     }
 
-    /// Bytes of transfers in MB of 10⁶ bytes.
-    pub(super) fn mb(&self, bytes: i64) -> String {
-        self.sized(bytes, 1_000_000)
-    }
-
     /// Bytes of transfers in [`kb_name`](Self::kb_name).
-    pub(super) fn kb(&self, bytes: i64) -> String {
+    fn kb(&self, bytes: i64) -> String {
         self.sized(bytes, if self.is_etwanalyzer { 1024 } else { 1000 })
     }
 
     /// kB of 1000 bytes; the KB of ETWAnalyzer has 1024.
-    pub(super) const fn kb_name(&self) -> &'static str {
+    const fn kb_name(&self) -> &'static str {
         if self.is_etwanalyzer { "KB" } else { "kB" }
-    }
-
-    /// Bytes of memory in MiB of 2²⁰ bytes.
-    pub(super) fn mib(&self, bytes: i64) -> String {
-        self.sized(bytes, 1 << 20)
     }
 
     /// Bytes in units of that size, rounded half to even: with three digits, so that not much becomes
@@ -136,28 +109,97 @@ impl Text {
     }
 
     /// Bytes of memory with the largest unit that fits: `1.5 KiB`.
-    pub(super) fn bytes(&self, bytes: i64) -> String {
+    fn bytes(&self, bytes: i64) -> String {
         let units = if self.is_etwanalyzer { ["KB", "MB", "GB", "TB"] } else { ["KiB", "MiB", "GiB", "TiB"] };
         self.grouped(self.numbers.bytes(bytes, units))
     }
 
     /// MB of 10⁶ bytes per second; 0 where no time passed. ETWAnalyzer cuts it to whole ones.
-    pub(super) fn throughput(&self, bytes: i64, ns: i64) -> String {
+    fn throughput(&self, bytes: i64, ns: i64) -> String {
         // Thousandths of a MB are kB: bytes for each microsecond are MB for each second.
         let per_second = if ns > 0 { i128::from(bytes) * 1_000_000 / i128::from(ns) } else { 0 };
         let kb = i64::try_from(per_second).unwrap_or(i64::MAX);
         if self.is_etwanalyzer { self.int(kb / 1000) } else { self.numbers.thousandths(kb) }
     }
 
+    /// Words above a column of values of this format, with the unit that they are written in.
+    #[must_use]
+    pub fn title(&self, words: &str, format: Format) -> String {
+        if format == Format::Kilobytes { words.replace(KB, self.kb_name()) } else { words.to_owned() }
+    }
+
+    /// A line of words and values.
+    #[must_use]
+    pub fn line(&self, line: &Line) -> String {
+        let mut behind = None;
+        let piece = |piece: &Piece| match piece {
+            Piece::Words(words) if behind.take() == Some(Format::Kilobytes) => {
+                words.replacen(KB, self.kb_name(), 1)
+            }
+            Piece::Words(words) => words.clone(),
+            Piece::Value(format, value) => {
+                behind = Some(*format);
+                let is_seconds = *format == Format::Moment && matches!(value, Value::Number(_));
+                let unit = if is_seconds && self.has_seconds() { " s" } else { "" };
+                self.value(*format, value) + unit
+            }
+        };
+        line.pieces.iter().map(piece).collect()
+    }
+
+    /// A value as its format writes it; nothing for one that is missing.
+    #[must_use]
+    pub fn value(&self, format: Format, value: &Value) -> String {
+        match (format, value) {
+            (_, Value::Missing) => String::new(),
+            (_, Value::Text(words)) => words.clone(),
+            (Format::ProcessLine, Value::Process(cell)) => self.process_line(cell),
+            (_, Value::Process(cell)) => self.process(cell),
+            (_, Value::Moment(format, ns)) => self.times.with_format(*format).write(*ns),
+            (_, Value::MomentOf(clock, ns)) => self.times.with_clock(*clock).write(*ns),
+            (_, Value::Line(line)) => self.line(line),
+            (_, Value::Rate(bytes, ns)) => self.throughput(*bytes, *ns),
+            (Format::Fixed(digits), Value::Number(number)) => self.fixed(*number as f64, digits.into()),
+            (Format::Fixed(digits), Value::Float(number)) => self.fixed(*number, digits.into()),
+            (_, Value::Float(number)) => self.number(format, number.round() as i64),
+            (_, Value::Number(number)) => self.number(format, *number),
+        }
+    }
+
+    fn number(&self, format: Format, number: i64) -> String {
+        match format {
+            Format::Whole | Format::Throughput | Format::Fixed(_) => self.int(number),
+            Format::Id
+            | Format::Word
+            | Format::Process
+            | Format::ProcessLine
+            | Format::CommandLine
+            | Format::Trace => number.to_string(),
+            Format::Milliseconds => self.int(rounded(number, 1_000_000)),
+            Format::FineMilliseconds => self.numbers.thousandths(rounded(number, 1000)),
+            Format::Microseconds => self.numbers.tenths(rounded(number, 100)),
+            Format::WholeMicroseconds => self.int(rounded(number, 1000)),
+            Format::AmongMicroseconds => self.among_us(number),
+            Format::Seconds(digits) => self.s(number, digits),
+            Format::Megabytes => self.sized(number, 1_000_000),
+            Format::Kilobytes => self.kb(number),
+            Format::Mebibytes => self.sized(number, 1 << 20),
+            Format::Bytes => self.bytes(number),
+            Format::PlainBytes => format!("{} B", self.int(number)),
+            Format::Moment | Format::LeftMoment => self.times.write(number),
+            Format::Length => duration(number),
+        }
+    }
+
     /// `name(pid)` with marks of start and end.
-    pub(super) fn process(&self, process: &ProcessCell) -> String {
+    fn process(&self, process: &ProcessCell) -> String {
         let name = process.name.as_deref().unwrap_or("(unknown)");
         let pid = process.pid.map(|pid| format!("({pid})")).unwrap_or_default();
         format!("{name}{pid}{}", self.tags(process))
     }
 
     /// `name(pid)` with marks, and the command line behind it, unless that is not wanted.
-    pub(super) fn process_line(&self, process: &ProcessCell) -> String {
+    fn process_line(&self, process: &ProcessCell) -> String {
         let line = process.command_line.as_deref().filter(|_| self.command_lines);
         let line = line.map(arguments).unwrap_or_default();
         format!("{} {line}", self.process(process)).trim_end().to_owned()
@@ -173,9 +215,10 @@ impl Text {
                 (None, Some(_)) => " -".into(),
                 (Some(_), Some(_)) => " +-".into(),
             },
-            Some(ProcessFormat::Times(_)) => {
-                let start_text = start.map(|ns| format!(" +{}", self.process_writer.write(ns)));
-                let stop_text = stop.map(|ns| format!(" -{}", self.process_writer.write(ns)));
+            Some(ProcessFormat::Times(format)) => {
+                let times = self.times.with_format(format);
+                let start_text = start.map(|ns| format!(" +{}", times.write(ns)));
+                let stop_text = stop.map(|ns| format!(" -{}", times.write(ns)));
                 let length =
                     start.zip(stop).map(|(start, stop)| format!(" {}", duration(stop.saturating_sub(start))));
                 [start_text, stop_text, length].into_iter().flatten().collect()
@@ -185,7 +228,7 @@ impl Text {
 }
 
 /// Nanoseconds as `1.02:03:04.567`, days only if there are some.
-pub(super) fn duration(ns: i64) -> String {
+fn duration(ns: i64) -> String {
     let whole = ns.max(0) / 1_000_000_000;
     let fraction = seconds(ns.max(0) % 1_000_000_000 / 1_000_000 * 1_000_000, 3);
     let (days, hours, minutes) = (whole / 86_400, whole / 3600 % 24, whole / 60 % 60);

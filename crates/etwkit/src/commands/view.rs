@@ -1,0 +1,73 @@
+//! `etwkit view`: serves the page on the loopback address, and opens it in a browser.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use clap::Args;
+use etwkit_engine::{Wanted, named};
+use etwkit_server::{Demo, Running, Server, ServerOptions};
+
+use super::demo;
+use crate::exit::Exit;
+use crate::interrupt::Stoppable;
+use crate::printer::Printer;
+
+/// How often a server looks whether Ctrl-C was pressed.
+const LOOK: Duration = Duration::from_millis(100);
+
+#[derive(Debug, Args)]
+pub(crate) struct ViewArgs {
+    /// Traces, which are extracted into a cache first, and extracts; without any the page has a start screen
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Print the link, and open no browser
+    #[arg(long)]
+    no_open: bool,
+    /// Listen on this port of the loopback address; without it on a free one
+    #[arg(long, value_name = "PORT")]
+    port: Option<u16>,
+}
+
+impl ViewArgs {
+    /// The page on one extract.
+    pub(crate) fn of(extract: &Path) -> Self {
+        Self { files: vec![extract.to_owned()], no_open: false, port: None }
+    }
+}
+
+pub(crate) fn run(args: &ViewArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    let files = named(&args.files, Wanted::Answers, false)?;
+    let running = start(args, printer)?;
+    running.open(&files).map_err(anyhow::Error::msg)?;
+    if !running.has_page() {
+        printer.note("this program was built without the page: docs/view.md says how to build it; the server answers programs");
+    }
+    printer.line(&format!("The page: {}", running.link))?;
+    printer.line("Only this machine can open it. Ctrl-C ends it.")?;
+    printer.finish()?;
+    if !args.no_open && running.has_page() {
+        // Where there is no browser the link is printed already.
+        if let Err(error) = open::that_detached(&running.link) {
+            printer.note(&format!("no browser can be opened ({error}): open the link yourself"));
+        }
+    }
+    let stoppable = Stoppable::begin();
+    while !stoppable.is_asked_to_stop() && !printer.context().asking.cancel.is_asked() {
+        std::thread::sleep(LOOK);
+    }
+    Ok(Exit::Answered)
+}
+
+fn start(args: &ViewArgs, printer: &Printer<'_>) -> anyhow::Result<Running> {
+    let engine = printer.context().engine;
+    let cache =
+        engine.settings().cache.clone().context("there is no folder for the cache; set ETWKIT_CACHE")?;
+    let folder = cache.join("page");
+    let demo_folder = folder.join("demo");
+    let demo: Demo = Arc::new(move || demo::trace_in(&demo_folder).map_err(io::Error::other));
+    let options = ServerOptions { engine, port: args.port, cache_folder: folder, demo: Some(demo) };
+    Ok(Server::start(options)?)
+}

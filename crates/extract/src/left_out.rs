@@ -1,0 +1,92 @@
+//! Tables that an extract does without, since whoever made it did not want them (`--tables`).
+
+use std::collections::BTreeSet;
+
+use arrow_array::RecordBatch;
+use etwkit_trace::derive::{is_stack, names_stacks};
+use etwkit_trace::sink::{Sink, SinkError};
+use etwkit_trace::table::{
+    ABOUT, DERIVED, Diagnostic, Frame, Method, Module, Process, Row, Stack, StackHash, Table, Thread, Trace,
+};
+use etwkit_trace::topics::TABLES;
+
+use crate::manifest::Detail;
+use crate::{Extract, is_row_table};
+
+/// Tables without which the others mean nothing: what an extract is of, and what numbers in rows stand for.
+const ALWAYS: [&Table; 7] = [
+    Trace::TABLE,
+    Process::TABLE,
+    Thread::TABLE,
+    Module::TABLE,
+    Method::TABLE,
+    Frame::TABLE,
+    Diagnostic::TABLE,
+];
+
+/// Names of tables.
+pub type Names = BTreeSet<String>;
+
+/// The tables that can be left out, in the order in which they are declared.
+fn choosable() -> impl Iterator<Item = &'static Table> {
+    let is_always = |table: &&&Table| ALWAYS.iter().chain(ABOUT).any(|always| always.name == table.name);
+    TABLES.iter().chain(DERIVED).filter(move |table| !is_always(table)).copied()
+}
+
+/// What an extract of that detail leaves out where only tables are wanted for whose name that holds. Stacks
+/// stay where a table that is kept has some. Rows that summaries have nothing of in any case do not count.
+#[must_use]
+pub fn left_out(detail: Detail, is_wanted: impl Fn(&str) -> bool) -> Names {
+    let is_summary = detail == Detail::Summary;
+    let is_kept = |table: &&Table| is_wanted(table.name) && !(is_summary && is_row_table(table.name));
+    let kept: Vec<&Table> = choosable().filter(is_kept).collect();
+    let names_stacks = |table: &&Table| {
+        table.name != StackHash::TABLE.name && table.columns.iter().any(|column| is_stack(column.name))
+    };
+    let has_stacks = kept.iter().any(names_stacks);
+    let out = choosable().filter(|table| {
+        let is_kept = is_wanted(table.name) || table.name == Stack::TABLE.name && has_stacks;
+        !is_kept && !(is_summary && is_row_table(table.name))
+    });
+    out.map(|table| table.name.to_owned()).collect()
+}
+
+/// What extracts leave out if nothing is said: numbers of stacks do not compress, would make a summary a
+/// third larger, and can be computed from what is there.
+#[must_use]
+pub fn left_out_by_default() -> Names {
+    Names::from([StackHash::TABLE.name.to_owned()])
+}
+
+/// What a manifest says that an extract does without: what is usual is not said.
+#[must_use]
+pub fn told(left_out: Names) -> Names {
+    let usual = left_out_by_default();
+    left_out.into_iter().filter(|table| !usual.contains(table)).collect()
+}
+
+/// What an extract does without.
+pub(crate) fn left_out_of(extract: &Extract) -> Names {
+    let has_hashes = extract.table(StackHash::TABLE.name).is_some();
+    let usual = left_out_by_default().into_iter().filter(|_| !has_hashes);
+    extract.manifest().left_out.iter().cloned().chain(usual).collect()
+}
+
+/// Tables with stacks whose rows a summary keeps.
+pub(crate) fn kept_with_stacks(left_out: &Names) -> Vec<&'static Table> {
+    let is_kept =
+        |table: &&Table| names_stacks(table) && !is_row_table(table.name) && !left_out.contains(table.name);
+    TABLES.iter().copied().filter(is_kept).collect()
+}
+
+/// Hands on the rows of tables that are not left out.
+pub(crate) struct Without<'s> {
+    pub(crate) left_out: &'s Names,
+    pub(crate) sink: &'s mut dyn Sink,
+}
+
+impl Sink for Without<'_> {
+    fn write(&mut self, table: &'static Table, rows: RecordBatch) -> Result<(), SinkError> {
+        if self.left_out.contains(table.name) { Ok(()) } else { self.sink.write(table, rows) }
+    }
+}

@@ -1,0 +1,94 @@
+//! What a folder of pages says of itself: of which extract it is, and what lies in it.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+/// Version of the pages: rises when their layout or what they mean changes, so that older ones are made anew.
+pub(crate) const VERSION: u32 = 1;
+/// Its file in the folder.
+const FILE: &str = "about.json";
+/// No such file is that long; a larger one is not read.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// What a folder of pages says of itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct About {
+    /// [`VERSION`].
+    pub(crate) version: u32,
+    /// [`Extract::fingerprint`](etwkit_extract::Extract::fingerprint).
+    pub(crate) fingerprint: String,
+    /// Tables that were read, by name.
+    pub(crate) tables: BTreeMap<String, TableAbout>,
+    /// How many levels there are of each kind of sums, by name.
+    pub(crate) levels: BTreeMap<String, usize>,
+    /// Files with their sizes.
+    pub(crate) files: BTreeMap<String, u64>,
+}
+
+/// What was found in a table.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TableAbout {
+    /// Its rows.
+    pub(crate) rows: u64,
+    /// Begin of what begins first.
+    pub(crate) from: i64,
+    /// End of what ends last; moments have one nanosecond here.
+    pub(crate) to: i64,
+    /// Stretches of rows, each with the number of its first row and the end of that one: rows in front of it
+    /// are over by then.
+    pub(crate) segments: Vec<(u64, i64)>,
+}
+
+impl About {
+    /// Reads it if the folder is whole: all of its files are there in their sizes.
+    pub(crate) fn read(folder: &Path) -> Option<Self> {
+        let is_plain = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_file());
+        let path = folder.join(FILE);
+        if folder.symlink_metadata().ok()?.is_symlink() || !is_plain(&path) {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        File::open(path).ok()?.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
+        let about: Self = serde_json::from_slice(&bytes).ok()?;
+        let is_name =
+            |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
+        let is_there = |(name, size): (&String, &u64)| {
+            let path = folder.join(name);
+            is_name(name) && is_plain(&path) && path.metadata().is_ok_and(|found| found.len() == *size)
+        };
+        about.files.iter().all(is_there).then_some(about)
+    }
+
+    /// Writes it, with the sizes of all files that are in the folder by then.
+    pub(crate) fn write(mut self, folder: &Path) -> Result<Self> {
+        for entry in fs::read_dir(folder).map_err(Error::io("read", folder))? {
+            let entry = entry.map_err(Error::io("read", folder))?;
+            let size = entry.metadata().map_err(Error::io("read", folder))?.len();
+            self.files.insert(entry.file_name().to_string_lossy().into_owned(), size);
+        }
+        let path = folder.join(FILE);
+        let write = File::create_new(&path).and_then(|file| Ok(serde_json::to_writer(file, &self)?));
+        write.map_err(Error::io("write", &path))?;
+        Ok(self)
+    }
+}
+
+/// Name of the file of a level.
+pub(crate) fn level_file(dim: &str, level: usize) -> String {
+    format!("{dim}-{level}.parquet")
+}
+
+/// Files of a table beside its levels: of what was summed up in front of each segment, and of what reaches
+/// into segments from behind them.
+pub(crate) fn side_files(table: &str) -> (String, String) {
+    (format!("{table}-sums.parquet"), format!("{table}-reaching.parquet"))
+}
+
+/// File of the events of each second.
+pub(crate) const SECONDS: &str = "seconds.parquet";

@@ -1,0 +1,301 @@
+//! What is asked of a pyramid and what it answers: times and counts, never names.
+
+/// What a lane stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LaneKind {
+    /// A processor, by its number.
+    Core,
+    /// A process, by `process_key`: its threads together.
+    Process,
+    /// A thread, by `thread_key`.
+    Thread,
+}
+
+/// Beginning and end in nanoseconds from the start of the trace; the end is not in it. Any two numbers may be
+/// asked for: what lies outside of the trace has nothing in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Range {
+    /// Where it begins.
+    pub from_ns: i64,
+    /// Where it ends.
+    pub to_ns: i64,
+}
+
+/// Only what belongs to these counts; `None` is no condition, an empty list lets nothing through.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Processes, by `process_key`.
+    pub processes: Option<Vec<i32>>,
+    /// Threads, by `thread_key`.
+    pub threads: Option<Vec<i32>>,
+    /// Processors, by number.
+    pub cores: Option<Vec<i32>>,
+}
+
+/// A condition of a [`Selection`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Field {
+    /// That of processes.
+    Process,
+    /// That of threads.
+    Thread,
+    /// That of processors.
+    Core,
+}
+
+/// How an answer came about.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Source {
+    /// Rows of tables and of pages that were decoded.
+    pub rows_read: u64,
+    /// Width of the buckets that were read; `None` where rows were read instead.
+    pub level_ns: Option<i64>,
+    /// Conditions of the selection that this answer could not apply.
+    pub not_applied: Vec<Field>,
+    /// What the reader has to know.
+    pub notes: Vec<&'static str>,
+}
+
+/// What is asked of [`Pyramid::timeline`](crate::Pyramid::timeline).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TimelineRequest {
+    /// What lanes stand for.
+    pub kind: LaneKind,
+    /// Their keys, in the order of the answer.
+    pub keys: Vec<i32>,
+    /// The part of the trace.
+    pub range: Range,
+    /// How many buckets it should be divided into; the answer has between half and one and a half times as
+    /// many.
+    pub buckets: u32,
+    /// Only what belongs to these counts.
+    pub selection: Selection,
+}
+
+/// States of lanes over time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Timeline {
+    /// What goes for all of it.
+    pub header: TimelineHeader,
+    /// Name and values of each column: for each lane in the order that was asked for, one value for each
+    /// bucket. Of processes and threads [`THREAD_COLUMNS`], of processors [`CORE_COLUMNS`].
+    pub columns: Vec<(&'static str, Vec<u8>)>,
+    /// How the answer came about.
+    pub source: Source,
+}
+
+/// What a timeline says beside its columns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TimelineHeader {
+    /// The range as the buckets divide it: it begins and ends at most one bucket outside of what was asked.
+    pub range: Range,
+    /// Buckets of each lane, all of the same width.
+    pub buckets: u32,
+    /// Width of a bucket.
+    pub bucket_ns: i64,
+    /// Processes by their place in `process`, for processors; -1 stands for threads of no known process.
+    pub palette: Vec<i32>,
+    /// Switch-ins in the range, of these lanes.
+    pub switches: u64,
+}
+
+/// Columns of processes and threads. `running`, `ready` and `waiting` are shares of the bucket in 255ths,
+/// at least 1 for anything above nothing and 255 for sums of threads that are longer than the bucket;
+/// `reason` is a place in [`WAITS`]; `switches` are switch-ins, 255 for more.
+pub const THREAD_COLUMNS: [&str; 5] = ["running", "ready", "waiting", "reason", "switches"];
+
+/// Columns of processors: `running` and `dpc` are shares, `process` is a place in
+/// [`TimelineHeader::palette`] of the process that ran most, 255 for others and none.
+pub const CORE_COLUMNS: [&str; 4] = ["running", "dpc", "process", "switches"];
+
+/// What threads wait for, as `reason` names it. Which number of `KWAIT_REASON` is which is in
+/// `docs/numbers/timeline.md`.
+pub const WAITS: [&str; 7] = ["unknown", "sync", "io", "sleep", "paging", "ui", "suspended"];
+
+/// Lanes times buckets of a timeline, at most.
+pub const MAX_CELLS: u64 = 40_000;
+
+/// Buckets of a series, at most.
+pub const MAX_SERIES_BUCKETS: u32 = 2_000;
+
+/// What a series measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SeriesKind {
+    /// CPU time by process, in nanoseconds: from context switches, without them from samples.
+    Cpu,
+    /// Bytes read and written by process, when the access was complete.
+    Disk,
+    /// Time in which the disk was busy, by disk, in nanoseconds.
+    DiskBusy,
+    /// Bytes of reads and writes of files by process, when the operation ended.
+    File,
+    /// Bytes sent and received by process.
+    Net,
+    /// How many events of any kind were logged; counted by seconds.
+    Events,
+    /// How many marks there are.
+    Marks,
+}
+
+/// What is asked of [`Pyramid::series`](crate::Pyramid::series).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SeriesRequest {
+    /// What is measured.
+    pub kind: SeriesKind,
+    /// The part of the trace.
+    pub range: Range,
+    /// How many buckets it should be divided into, [`MAX_SERIES_BUCKETS`] at most; the answer has between
+    /// half and one and a half times as many.
+    pub buckets: u32,
+    /// How many series have a key of their own.
+    pub top: u32,
+    /// Only what belongs to these counts.
+    pub selection: Selection,
+}
+
+/// One line or band.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Series {
+    /// Process or disk; `None` for all others together, and for those of no known process.
+    pub key: Option<i32>,
+    /// Its sum within the range that was asked for, exactly.
+    pub total: i64,
+    /// One value for each bucket.
+    pub values: Vec<i64>,
+}
+
+/// The series, the largest first; the others together last, if there are any.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SeriesAnswer {
+    /// Where the buckets begin and end: at most one bucket outside of what was asked.
+    pub range: Range,
+    /// Width of a bucket.
+    pub bucket_ns: i64,
+    /// What fills a bucket: processors times its width for CPU time, its width for a disk; `None` where there
+    /// is no bound.
+    pub capacity: Option<i64>,
+    /// `ns`, `bytes` or `count`.
+    pub unit: &'static str,
+    /// The series.
+    pub series: Vec<Series>,
+    /// How the answer came about.
+    pub source: Source,
+}
+
+/// What is asked of [`Pyramid::lanes`](crate::Pyramid::lanes).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LanesRequest {
+    /// What lanes stand for.
+    pub kind: LaneKind,
+    /// Which of them.
+    pub selection: Selection,
+    /// The part of the trace whose sums are wanted.
+    pub range: Range,
+    /// How many, at most.
+    pub limit: usize,
+    /// How many are left out in front of those.
+    pub offset: usize,
+}
+
+/// Lanes with anything in the range: those with most CPU first, processors by number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LanesAnswer {
+    /// In order.
+    pub lanes: Vec<Lane>,
+    /// How many there are in all.
+    pub total: usize,
+    /// How the answer came about.
+    pub source: Source,
+}
+
+/// A lane and its sums, clipped to the range, to the nanosecond.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lane {
+    /// Its key, see [`LaneKind`].
+    pub key: i32,
+    /// The process of a thread, if it is known.
+    pub process_key: Option<i32>,
+    /// Time running.
+    pub running_ns: i64,
+    /// Time ready; `None` without context switches, and of processors.
+    pub ready_ns: Option<i64>,
+    /// Time waiting; `None` without context switches, and of processors.
+    pub waiting_ns: Option<i64>,
+    /// Switch-ins.
+    pub switches: i64,
+}
+
+/// What is asked of [`Pyramid::moment`](crate::Pyramid::moment).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MomentRequest {
+    /// What the lane stands for: a processor or a thread. A process gives nothing.
+    pub kind: LaneKind,
+    /// Its key.
+    pub key: i32,
+    /// The moment.
+    pub at_ns: i64,
+    /// If nothing is at that moment, what is nearest within this many nanoseconds; [`MAX_WITHIN_NS`] at most.
+    pub within_ns: i64,
+}
+
+/// How far around a moment is looked, at most.
+pub const MAX_WITHIN_NS: i64 = 1 << 30;
+
+/// What was there at a moment of a lane.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Moment {
+    /// What it was doing; `None` if the trace does not tell.
+    pub slice: Option<Slice>,
+    /// How the answer came about.
+    pub source: Source,
+}
+
+/// What a thread does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum State {
+    /// It has a processor.
+    Running,
+    /// It could run and has none.
+    Ready,
+    /// It waits.
+    Waiting,
+}
+
+impl State {
+    /// The word for it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Ready => "ready",
+            Self::Waiting => "waiting",
+        }
+    }
+}
+
+/// A stretch of one state: a part of a row of `context_switch`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Slice {
+    /// What the thread did.
+    pub state: State,
+    /// From when to when.
+    pub range: Range,
+    /// The thread.
+    pub thread_key: i32,
+    /// Its process, if it is known.
+    pub process_key: Option<i32>,
+    /// Processor of a thread that runs.
+    pub core: Option<i32>,
+    /// Number of `KWAIT_REASON` of the wait in front of the slice.
+    pub wait_reason: Option<i32>,
+    /// Stack with which the thread was switched in, which shows what it had waited for.
+    pub stack_id: Option<i32>,
+    /// Thread that ran where it was made ready.
+    pub readying_thread_key: Option<i32>,
+    /// Stack that made it ready.
+    pub readying_stack_id: Option<i32>,
+    /// Whether a DPC made it ready; the readying thread was only interrupted then.
+    pub is_readied_by_dpc: bool,
+    /// How long the thread was ready before it ran.
+    pub ready_ns: Option<i64>,
+}

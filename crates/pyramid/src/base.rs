@@ -1,0 +1,105 @@
+//! Rows of a table of the extract by their numbers.
+
+use std::path::PathBuf;
+
+use arrow_array::RecordBatch;
+use etwkit_extract::{Slice, TableFile};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, RowSelection,
+};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::PageIndexPolicy;
+
+use crate::error::{Error, Result};
+use crate::page::guarded;
+
+/// A table file that is open for any number of readers.
+#[derive(Debug)]
+pub(crate) struct BaseFile {
+    path: PathBuf,
+    slice: Slice,
+    metadata: ArrowReaderMetadata,
+    /// Row groups: their first rows, and behind the last one all rows.
+    starts: Vec<u64>,
+}
+
+impl BaseFile {
+    pub(crate) fn open(file: &TableFile) -> Result<Self> {
+        let slice = file.open()?;
+        let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
+        let load = || {
+            let metadata = ArrowReaderMetadata::load(&slice, options)?;
+            slice.check_pages(metadata.metadata())?;
+            Ok(metadata)
+        };
+        let metadata = guarded(load).map_err(Error::pages(&file.path))?;
+        let mut starts = vec![0];
+        for group in metadata.metadata().row_groups() {
+            let rows = u64::try_from(group.num_rows()).unwrap_or(0);
+            starts.push(starts.last().copied().unwrap_or(0u64).saturating_add(rows));
+        }
+        Ok(Self { path: file.path.clone(), slice, metadata, starts })
+    }
+
+    pub(crate) fn rows(&self) -> u64 {
+        self.starts.last().copied().unwrap_or(0)
+    }
+
+    /// Gives these columns of the rows from `from` up to `to` in batches, each with the number of its first
+    /// row. Returns how many there were.
+    pub(crate) fn read(
+        &self,
+        columns: Option<&[&str]>,
+        (from, to): (u64, u64),
+        on_batch: &mut dyn FnMut(&RecordBatch, u64) -> Result<()>,
+    ) -> Result<u64> {
+        let to = to.min(self.rows());
+        if from >= to {
+            return Ok(0);
+        }
+        let reader = guarded(|| self.reader(columns, (from, to))).map_err(Error::pages(&self.path))?;
+        let mut reader = reader.into_iter();
+        let mut at = from;
+        loop {
+            let next = guarded(|| reader.next().transpose().map_err(ParquetError::from));
+            let Some(batch) = next.map_err(Error::pages(&self.path))? else { return Ok(at - from) };
+            on_batch(&batch, at)?;
+            at = at.saturating_add(batch.num_rows() as u64);
+        }
+    }
+
+    fn reader(
+        &self,
+        columns: Option<&[&str]>,
+        (from, to): (u64, u64),
+    ) -> std::result::Result<parquet::arrow::arrow_reader::ParquetRecordBatchReader, ParquetError> {
+        let touches = |bounds: &[u64]| matches!(bounds, [begin, end] if *begin < to && *end > from);
+        let groups: Vec<usize> = self
+            .starts
+            .windows(2)
+            .enumerate()
+            .filter(|(_, bounds)| touches(bounds))
+            .map(|(at, _)| at)
+            .collect();
+        let start =
+            |group: Option<usize>| group.and_then(|group| self.starts.get(group)).copied().unwrap_or(0);
+        let base = start(groups.first().copied());
+        let rows = start(groups.last().map(|group| group + 1)).saturating_sub(base);
+        let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        let wanted = number(from - base)..number(to - base);
+        let selection = RowSelection::from_consecutive_ranges(std::iter::once(wanted), number(rows));
+        let builder =
+            ParquetRecordBatchReaderBuilder::new_with_metadata(self.slice.clone(), self.metadata.clone());
+        let mask = match columns {
+            Some(names) => ProjectionMask::columns(builder.parquet_schema(), names.iter().copied()),
+            None => ProjectionMask::all(),
+        };
+        builder
+            .with_projection(mask)
+            .with_row_groups(groups)
+            .with_row_selection(selection)
+            .with_batch_size(8192)
+            .build()
+    }
+}

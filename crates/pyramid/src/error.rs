@@ -1,0 +1,105 @@
+//! Why a pyramid could not be built or asked.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use etwkit_extract::StoreError;
+use etwkit_trace::derive::MissingColumn;
+use parquet::errors::ParquetError;
+
+/// Why a pyramid could not be built or asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A table of the extract cannot be read, or the folder cannot be written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The system refused something.
+    #[error("cannot {doing} {}", path.display())]
+    Io {
+        /// What was tried.
+        doing: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file of pages is not what it should be.
+    #[error("damaged pages: {}", path.display())]
+    Pages {
+        /// The file.
+        path: PathBuf,
+        /// What the decoder said.
+        source: ParquetError,
+    },
+    /// A table of the extract lacks a column.
+    #[error("cannot read the table {table}")]
+    Column {
+        /// The table.
+        table: &'static str,
+        /// What it lacks.
+        source: MissingColumn,
+    },
+    /// More was asked for than is answered at once.
+    #[error("expected at most {limit} {what}, found {found}")]
+    Limit {
+        /// What there is too much of.
+        what: &'static str,
+        /// How much is answered.
+        limit: u64,
+        /// How much was asked for.
+        found: u64,
+    },
+    /// The extract has no rows of that.
+    #[error("the extract has no rows of {what}")]
+    NotRecorded {
+        /// What was asked for.
+        what: &'static str,
+        /// Whether it is a summary, which leaves out rows.
+        is_summary: bool,
+    },
+    /// Pages cannot be put anywhere: nothing can be added to the extract, and no other folder was given.
+    #[error("there is no place for the pages of {}", path.display())]
+    NoPlace {
+        /// The extract.
+        path: PathBuf,
+    },
+    /// Building was stopped by the one who asked for it.
+    #[error("building the timeline was stopped")]
+    Stopped,
+}
+
+/// Result of building and asking.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Io { doing, path: path.to_owned(), source }
+    }
+
+    pub(crate) fn pages(path: &Path) -> impl FnOnce(ParquetError) -> Self {
+        move |source| Self::Pages { path: path.to_owned(), source }
+    }
+
+    pub(crate) fn column(table: &'static str) -> impl Fn(MissingColumn) -> Self + Copy {
+        move |source| Self::Column { table, source }
+    }
+
+    /// A short advice for the user, if there is one.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Store(error) => return error.hint(),
+            Self::Io { .. } => "is there space on the disk, and may you write there?",
+            Self::Pages { .. } => "remove the folder of the pages: it is made anew from the extract",
+            Self::NoPlace { .. } => "unpack it, or name a folder of caches that can be written to",
+            Self::Column { .. } => "extract the trace again",
+            Self::Limit { .. } => "ask for fewer lanes, buckets or rows",
+            Self::NotRecorded { is_summary: true, .. } => {
+                "it is a summary: extract the trace without --detail summary"
+            }
+            Self::NotRecorded { .. } => "the topics of the trace say what was recorded",
+            Self::Stopped => return None,
+        })
+    }
+}

@@ -1,0 +1,105 @@
+//! How a part of time is divided into buckets of an answer, and which level they are added up from.
+
+use crate::asked::{Range, Source};
+use crate::part::{Dim, Part, bounded};
+use crate::pieces::{FINEST, Run};
+use crate::store::{Store, shift};
+
+/// Buckets of an answer: of one width, and beginning at multiples of it, so that a picture does not change
+/// when it is moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Grid {
+    /// Where the first one begins.
+    pub(crate) from: i64,
+    pub(crate) width: i64,
+    pub(crate) count: usize,
+    /// The level that they are added up from; nothing where that is rows.
+    pub(crate) level: Option<usize>,
+}
+
+/// A part of time that numbers can be made with. An empty one has a nanosecond.
+pub(crate) fn bounds(range: Range) -> (i64, i64) {
+    let (from, to) = (bounded(range.from_ns), bounded(range.to_ns));
+    (from, to.max(from.saturating_add(1)))
+}
+
+impl Grid {
+    /// Divides a part of time into about that many buckets.
+    pub(crate) fn new(store: &Store, dims: &[Dim], range: Range, buckets: u32) -> Self {
+        let (from, to) = bounds(range);
+        let wanted = to.saturating_sub(from).div_euclid(i64::from(buckets.max(1))).max(1);
+        let is_short = |dim: &Dim| store.table(*dim).is_none_or(|table| table.is_short(from, to));
+        if wanted < 1 << FINEST && dims.iter().all(is_short) {
+            let width = to.saturating_sub(from).saturating_add(i64::from(buckets.max(1)) - 1);
+            return Self::of_width(from, to, (width / i64::from(buckets.max(1))).max(1), None);
+        }
+        let top = dims.iter().map(|dim| store.levels(*dim)).max().unwrap_or(1).saturating_sub(1);
+        let level = (0..=top).rev().find(|level| 1 << shift(*level) <= wanted).unwrap_or(0);
+        let unit = 1i64 << shift(level);
+        let width = (wanted.saturating_add(unit / 2) / unit).max(1).saturating_mul(unit);
+        Self::of_width(from, to, width, Some(level))
+    }
+
+    pub(crate) fn of_width(from: i64, to: i64, width: i64, level: Option<usize>) -> Self {
+        let first = from.div_euclid(width);
+        let last = to.saturating_sub(1).div_euclid(width);
+        let count = usize::try_from(last - first + 1).unwrap_or(1);
+        Self { from: first.saturating_mul(width), width, count, level }
+    }
+
+    pub(crate) fn to(&self) -> i64 {
+        self.from.saturating_add(self.width.saturating_mul(i64::try_from(self.count).unwrap_or(i64::MAX)))
+    }
+
+    pub(crate) fn span(&self) -> (i64, i64) {
+        (self.from, self.to())
+    }
+
+    pub(crate) fn range(&self) -> Range {
+        Range { from_ns: self.from, to_ns: self.to() }
+    }
+
+    /// Says how the answer came about.
+    pub(crate) fn tell(&self, source: &mut Source) {
+        source.level_ns = self.level.map(|level| 1 << shift(level));
+    }
+
+    /// The bucket of a moment; nothing outside.
+    fn bucket(&self, time: i64) -> Option<usize> {
+        let bucket = usize::try_from(time.saturating_sub(self.from).div_euclid(self.width)).ok()?;
+        (bucket < self.count).then_some(bucket)
+    }
+
+    /// The buckets that a stretch touches, with what lies in each.
+    fn stretches(&self, start: i64, end: i64) -> impl Iterator<Item = (usize, i64)> + use<> {
+        let grid = *self;
+        let (start, end) = (start.max(grid.from), end.min(grid.to()));
+        let buckets = if start < end {
+            grid.bucket(start).zip(grid.bucket(end - 1)).map(|(first, last)| first..last + 1)
+        } else {
+            None
+        };
+        buckets.into_iter().flatten().map(move |bucket| {
+            let begin = grid.from + grid.width * i64::try_from(bucket).unwrap_or(0);
+            (bucket, end.min(begin + grid.width) - start.max(begin))
+        })
+    }
+
+    /// Where a part of a row belongs: buckets with its amount in each.
+    pub(crate) fn place_part(&self, part: &Part, mut on_bucket: impl FnMut(usize, i64)) {
+        if part.is_moment() {
+            if let Some(bucket) = self.bucket(part.start) {
+                on_bucket(bucket, part.amount);
+            }
+        } else {
+            self.stretches(part.start, part.end).for_each(|(bucket, amount)| on_bucket(bucket, amount));
+        }
+    }
+
+    /// Where a run of a level belongs: buckets with how many of its own buckets lie in each.
+    pub(crate) fn place_run(&self, run: &Run, shift: u32, mut on_bucket: impl FnMut(usize, i64)) {
+        let end = run.last.saturating_add(1).checked_mul(1 << shift).unwrap_or(i64::MAX);
+        let start = run.first.checked_mul(1 << shift).unwrap_or(i64::MIN);
+        self.stretches(start, end).for_each(|(bucket, length)| on_bucket(bucket, length >> shift));
+    }
+}

@@ -1,0 +1,116 @@
+//! Making the pages of an extract: one scan of each table, one sort, and the levels from the finest up.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use etwkit_extract::Extract;
+use etwkit_trace::derive::columns::{Get, int64};
+
+use crate::about::{About, SECONDS, TableAbout, VERSION};
+use crate::error::{Error, Result};
+use crate::levels::Levels;
+use crate::page::PageWriter;
+use crate::part::{Dim, Parts};
+use crate::scan::Scan;
+use crate::tables::{self, Facts, Rows};
+
+/// How far building is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Rows that were read.
+    pub rows: u64,
+    /// Rows that are read in all.
+    pub of: u64,
+}
+
+/// Hears how far it is, and says whether to go on.
+pub(crate) type OnProgress<'a> = &'a mut dyn FnMut(Progress) -> bool;
+
+/// Writes all pages of an extract into an empty folder.
+pub(crate) fn make(extract: &Extract, folder: &Path, on_progress: OnProgress<'_>) -> Result<About> {
+    let facts = Facts::read(extract)?;
+    let tables = tables::of(extract);
+    let rows = |rows: &Rows| extract.table(rows.table()).map_or(0, |file| file.rows);
+    let mut progress = Progress { rows: 0, of: tables.iter().map(rows).sum() };
+    let mut about =
+        About { version: VERSION, fingerprint: extract.fingerprint().to_owned(), ..About::default() };
+    for table in tables {
+        let (found, levels) = one(extract, table, &facts, folder, &mut |rows| {
+            progress.rows = progress.rows.saturating_add(rows);
+            on_progress(progress)
+        })?;
+        about.tables.insert(table.table().to_owned(), found);
+        about.levels.extend(levels.into_iter().map(|(dim, levels)| (dim.name().to_owned(), levels)));
+    }
+    seconds(extract, folder)?;
+    about.write(folder)
+}
+
+type Made = (TableAbout, Vec<(Dim, usize)>);
+
+/// The pages of one table. `go_on` hears how many rows were read.
+fn one(
+    extract: &Extract,
+    table: Rows,
+    facts: &Facts,
+    folder: &Path,
+    go_on: &mut dyn FnMut(u64) -> bool,
+) -> Result<Made> {
+    let mut scan = Scan::new(table, folder)?;
+    let mut parts = Parts::default();
+    let mut first = 0;
+    let file = extract.table(table.table());
+    for batch in file.map(|file| file.batches(Some(table.columns()))).transpose()?.into_iter().flatten() {
+        let batch = batch?;
+        parts.clear();
+        table.parts(&batch, i64::try_from(first).unwrap_or(i64::MAX), facts, &mut parts)?;
+        scan.add(&parts)?;
+        first += batch.num_rows() as u64;
+        if !go_on(batch.num_rows() as u64) {
+            return Err(Error::Stopped);
+        }
+    }
+    let (found, sorters) = scan.finish(first)?;
+    let mut made = Vec::new();
+    for (dim, sorter) in sorters {
+        let mut levels = Levels::new(folder, dim, (found.from, found.to));
+        let mut sorted = sorter.finish().map_err(Error::io("read", folder))?;
+        let mut count = 0u64;
+        while let Some(record) = sorted.next().map_err(Error::io("read", folder))? {
+            levels.push(&record)?;
+            count += 1;
+            if count.is_multiple_of(1 << 18) && !go_on(0) {
+                return Err(Error::Stopped);
+            }
+        }
+        made.push((dim, levels.finish()?));
+    }
+    Ok((found, made))
+}
+
+/// Events of each second, which is all that is kept of when events of any kind were logged.
+fn seconds(extract: &Extract, folder: &Path) -> Result<()> {
+    let Some(file) = extract.table("event_count") else { return Ok(()) };
+    let missing = Error::column("event_count");
+    let mut seconds: BTreeMap<i64, i64> = BTreeMap::new();
+    for batch in file.batches(Some(&["second", "events"]))? {
+        let batch = batch?;
+        let second = int64(&batch, "second").map_err(missing)?;
+        let events = int64(&batch, "events").map_err(missing)?;
+        for row in 0..batch.num_rows() {
+            if let (Some(second), Some(events)) = (second.get(row), events.get(row)) {
+                let sum = seconds.entry(second).or_default();
+                *sum = sum.saturating_add(events);
+            }
+        }
+    }
+    let mut writer = PageWriter::create(&folder.join(SECONDS), 1)?;
+    for (second, events) in seconds {
+        let mut record = crate::spill::Record { keys: [0, 0, second, second], ..Default::default() };
+        if let Some(value) = record.values.first_mut() {
+            *value = events;
+        }
+        writer.push(&record)?;
+    }
+    writer.finish()
+}

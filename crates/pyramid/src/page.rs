@@ -1,0 +1,253 @@
+//! A file of sorted records: written once, read by page.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+use arrow_schema::{DataType, Field, Schema};
+use etwkit_extract::{Slice, quiet};
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, RowSelection,
+};
+use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData};
+use parquet::file::page_index::column_index::ColumnIndexMetaData;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::schema::types::ColumnPath;
+
+use crate::error::{Error, Result};
+use crate::part::SLOTS;
+use crate::spill::Record;
+
+/// Rows of a page: what a reader decodes at least of each lane.
+const PAGE_ROWS: usize = 1024;
+/// Rows of a row group, which a writer holds.
+const GROUP_ROWS: usize = 1 << 18;
+/// Rows that are handed to the encoder or the reader at a time.
+const BATCH_ROWS: usize = 8192;
+/// Most values of a row are nothing, which the fastest level sees as well as any.
+const ZSTD_LEVEL: i32 = 1;
+/// Names of the keys; values follow as `v0`, `v1` and so on.
+const KEYS: [&str; 4] = ["key", "sub", "first", "last"];
+
+/// Writes a file of pages.
+pub(crate) struct PageWriter {
+    path: PathBuf,
+    writer: ArrowWriter<File>,
+    schema: Arc<Schema>,
+    columns: Vec<Vec<i64>>,
+}
+
+impl PageWriter {
+    /// Begins a file whose records have that many values.
+    pub(crate) fn create(path: &Path, slots: usize) -> Result<Self> {
+        let names = KEYS.iter().map(|name| (*name).to_owned()).chain((0..slots).map(|n| format!("v{n}")));
+        let fields: Vec<Field> = names.map(|name| Field::new(name, DataType::Int64, false)).collect();
+        let schema = Arc::new(Schema::new(fields));
+        let mut properties = WriterProperties::builder()
+            .set_created_by(concat!("etwkit version ", env!("CARGO_PKG_VERSION")).to_owned())
+            .set_dictionary_enabled(false)
+            .set_encoding(Encoding::PLAIN)
+            .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL).unwrap_or_default()))
+            .set_statistics_enabled(EnabledStatistics::None)
+            .set_data_page_row_count_limit(PAGE_ROWS)
+            .set_write_batch_size(PAGE_ROWS)
+            .set_max_row_group_row_count(Some(GROUP_ROWS));
+        for name in KEYS {
+            properties = properties
+                .set_column_statistics_enabled(ColumnPath::from(name), EnabledStatistics::Page)
+                .set_column_encoding(ColumnPath::from(name), Encoding::DELTA_BINARY_PACKED);
+        }
+        let file = File::create_new(path).map_err(Error::io("create", path))?;
+        let writer = ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties.build()));
+        let writer = writer.map_err(Error::pages(path))?;
+        Ok(Self { path: path.to_owned(), writer, schema, columns: vec![Vec::new(); KEYS.len() + slots] })
+    }
+
+    /// Takes the next record.
+    pub(crate) fn push(&mut self, record: &Record) -> Result<()> {
+        for (column, value) in self.columns.iter_mut().zip(record.keys.iter().chain(&record.values)) {
+            column.push(*value);
+        }
+        if self.columns.first().is_some_and(|column| column.len() >= BATCH_ROWS) {
+            self.flush()
+        } else {
+            Ok(())
+        }
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        let take = |column: &mut Vec<i64>| Arc::new(Int64Array::from(std::mem::take(column))) as ArrayRef;
+        let columns = self.columns.iter_mut().map(take).collect();
+        let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns).map_err(ParquetError::from);
+        batch.and_then(|batch| self.writer.write(&batch)).map_err(Error::pages(&self.path))
+    }
+
+    pub(crate) fn finish(mut self) -> Result<()> {
+        self.flush()?;
+        self.writer.close().map(drop).map_err(Error::pages(&self.path))
+    }
+}
+
+/// Where a page lies, and what its keys lie between.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PageAt {
+    group: usize,
+    /// Its first row in the row group.
+    row: usize,
+    rows: usize,
+    /// Smallest and largest of the first key.
+    pub(crate) key: (i64, i64),
+    /// Smallest of the third key.
+    pub(crate) first: i64,
+    /// Largest of the fourth.
+    pub(crate) last: i64,
+}
+
+/// A file of pages that is open for any number of readers.
+#[derive(Debug)]
+pub(crate) struct PageFile {
+    path: PathBuf,
+    slice: Slice,
+    metadata: ArrowReaderMetadata,
+    pages: Vec<PageAt>,
+}
+
+impl PageFile {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let slice = Slice::of_file(path)?;
+        let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Required);
+        let load = || {
+            let metadata = ArrowReaderMetadata::load(&slice, options)?;
+            slice.check_pages(metadata.metadata())?;
+            Ok((pages(metadata.metadata()), metadata))
+        };
+        let (pages, metadata) = guarded(load).map_err(Error::pages(path))?;
+        Ok(Self { path: path.to_owned(), slice, metadata, pages })
+    }
+
+    /// Gives the records of all pages that are wanted, with those of their values that are; others are 0.
+    /// Returns how many there were.
+    pub(crate) fn read(
+        &self,
+        slots: &[usize],
+        wanted: impl Fn(&PageAt) -> bool,
+        on_record: &mut dyn FnMut(&Record),
+    ) -> Result<u64> {
+        let read = guarded(|| self.read_pages(slots, wanted, on_record));
+        read.map_err(Error::pages(&self.path))
+    }
+
+    fn read_pages(
+        &self,
+        slots: &[usize],
+        wanted: impl Fn(&PageAt) -> bool,
+        on_record: &mut dyn FnMut(&Record),
+    ) -> std::result::Result<u64, ParquetError> {
+        let wanted: Vec<&PageAt> = self.pages.iter().filter(|page| wanted(page)).collect();
+        if wanted.is_empty() {
+            return Ok(0);
+        }
+        let (groups, selection) = select(self.metadata.metadata(), &wanted);
+        let leaves = (0..KEYS.len()).chain(slots.iter().map(|slot| KEYS.len() + slot));
+        let builder =
+            ParquetRecordBatchReaderBuilder::new_with_metadata(self.slice.clone(), self.metadata.clone());
+        let mask = ProjectionMask::leaves(builder.parquet_schema(), leaves);
+        let reader = builder
+            .with_projection(mask)
+            .with_row_groups(groups)
+            .with_row_selection(selection)
+            .with_batch_size(BATCH_ROWS)
+            .build()?;
+        let mut count = 0;
+        for batch in reader {
+            let batch = batch.map_err(ParquetError::from)?;
+            count += batch.num_rows() as u64;
+            let columns: Option<Vec<&[i64]>> = batch.columns().iter().map(|column| numbers(column)).collect();
+            let columns = columns.ok_or_else(|| ParquetError::General("a column of other numbers".into()))?;
+            give(&columns, slots, batch.num_rows(), on_record);
+        }
+        Ok(count)
+    }
+}
+
+fn numbers(column: &ArrayRef) -> Option<&[i64]> {
+    column.as_primitive_opt::<Int64Type>().map(|column| column.values().as_ref())
+}
+
+fn give(columns: &[&[i64]], slots: &[usize], rows: usize, on_record: &mut dyn FnMut(&Record)) {
+    let (keys, values) = columns.split_at_checked(KEYS.len()).unwrap_or_default();
+    let mut record = Record::default();
+    for row in 0..rows {
+        for (key, column) in record.keys.iter_mut().zip(keys) {
+            *key = column.get(row).copied().unwrap_or(0);
+        }
+        for (slot, column) in slots.iter().zip(values) {
+            if let Some(value) = record.values.get_mut(*slot).filter(|_| *slot < SLOTS) {
+                *value = column.get(row).copied().unwrap_or(0);
+            }
+        }
+        on_record(&record);
+    }
+}
+
+/// Row groups of pages, which come in order, and their rows in those.
+fn select(metadata: &ParquetMetaData, pages: &[&PageAt]) -> (Vec<usize>, RowSelection) {
+    let mut groups: Vec<usize> = pages.iter().map(|page| page.group).collect();
+    groups.dedup();
+    let rows_of = |group: usize| {
+        metadata.row_groups().get(group).and_then(|group| usize::try_from(group.num_rows()).ok()).unwrap_or(0)
+    };
+    let mut ranges = Vec::new();
+    let (mut before, mut pages) = (0, pages.iter().peekable());
+    for group in &groups {
+        while let Some(page) = pages.next_if(|page| page.group == *group) {
+            let begin = before + page.row;
+            ranges.push(begin..begin + page.rows);
+        }
+        before += rows_of(*group);
+    }
+    (groups, RowSelection::from_consecutive_ranges(ranges.into_iter(), before))
+}
+
+/// The pages of a file, as its index has them. One without a usable index is a page that has to be read.
+fn pages(metadata: &ParquetMetaData) -> Vec<PageAt> {
+    let mut all = Vec::new();
+    for (group, about) in metadata.row_groups().iter().enumerate() {
+        let rows = usize::try_from(about.num_rows()).unwrap_or(0);
+        let offsets = metadata.offset_index().and_then(|index| index.get(group)?.first());
+        let starts: Vec<usize> = offsets
+            .map(|offsets| offsets.page_locations())
+            .into_iter()
+            .flatten()
+            .map(|page| usize::try_from(page.first_row_index).unwrap_or(usize::MAX).min(rows))
+            .collect();
+        let bounds = |column: usize, page: usize| {
+            let index = metadata.column_index().and_then(|index| index.get(group)?.get(column));
+            let ColumnIndexMetaData::INT64(index) = index? else { return None };
+            let is_same = index.min_values().len() == starts.len();
+            is_same.then_some((*index.min_values().get(page)?, *index.max_values().get(page)?))
+        };
+        for (page, row) in starts.iter().enumerate() {
+            let end = starts.get(page + 1).copied().unwrap_or(rows);
+            let of = |column| bounds(column, page).unwrap_or((i64::MIN, i64::MAX));
+            let rows = end.saturating_sub(*row);
+            all.push(PageAt { group, row: *row, rows, key: of(0), first: of(2).0, last: of(3).1 });
+        }
+    }
+    all
+}
+
+/// Runs the decoder, which panics over some damaged pages.
+pub(crate) fn guarded<T>(
+    decode: impl FnOnce() -> std::result::Result<T, ParquetError>,
+) -> std::result::Result<T, ParquetError> {
+    quiet::catch(decode)
+        .unwrap_or_else(|said| Err(ParquetError::General(format!("the decoder gave up: {said}"))))
+}

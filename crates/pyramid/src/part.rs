@@ -1,0 +1,176 @@
+//! What a row of a table adds to sums over time: stretches and moments.
+
+/// Values of a sum; most kinds of sums use the first few of them.
+pub(crate) const SLOTS: usize = 10;
+/// Time running; of other sums than those of threads the amount.
+pub(crate) const RUNNING: usize = 0;
+/// Time ready.
+pub(crate) const READY: usize = 1;
+/// Time waiting, one value for each of [`WAITS`](crate::WAITS).
+pub(crate) const WAITING: usize = 2;
+/// Switch-ins of threads and processes.
+pub(crate) const SWITCHES: usize = 9;
+/// Switch-ins of processors.
+pub(crate) const CORE_SWITCHES: usize = 1;
+
+/// A sum.
+pub(crate) type Values = [i64; SLOTS];
+
+/// A key of something that is not known.
+pub(crate) const UNKNOWN: i32 = -1;
+
+/// What is summed up, by which key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Dim {
+    /// States by thread; the second key is its process.
+    Thread,
+    /// States by process.
+    Process,
+    /// Running by processor; the second key is the process that ran.
+    Core,
+    /// Time in DPCs and interrupts by processor.
+    Dpc,
+    /// Bytes of disk accesses by process.
+    Disk,
+    /// Service time by disk.
+    DiskBusy,
+    /// Bytes of reads and writes of files by process.
+    File,
+    /// Bytes of the network by process.
+    Net,
+    /// Marks.
+    Mark,
+}
+
+impl Dim {
+    pub(crate) const ALL: [Self; 9] = [
+        Self::Thread,
+        Self::Process,
+        Self::Core,
+        Self::Dpc,
+        Self::Disk,
+        Self::DiskBusy,
+        Self::File,
+        Self::Net,
+        Self::Mark,
+    ];
+
+    /// The word in names of files.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Thread => "thread",
+            Self::Process => "process",
+            Self::Core => "core",
+            Self::Dpc => "dpc",
+            Self::Disk => "disk",
+            Self::DiskBusy => "disk_busy",
+            Self::File => "file",
+            Self::Net => "net",
+            Self::Mark => "mark",
+        }
+    }
+
+    /// Its number in files.
+    pub(crate) const fn number(self) -> i64 {
+        self as i64
+    }
+
+    pub(crate) fn of_number(number: i64) -> Option<Self> {
+        Self::ALL.into_iter().find(|dim| dim.number() == number)
+    }
+
+    /// How many values its sums have.
+    pub(crate) const fn slots(self) -> usize {
+        match self {
+            Self::Thread | Self::Process => SLOTS,
+            Self::Core => 2,
+            _ => 1,
+        }
+    }
+}
+
+/// Times in files of strangers may be any numbers. What lies further away than this (73 years) is moved here,
+/// so that differences and buckets of times always have numbers.
+const FARTHEST: i64 = 1 << 61;
+
+/// A time that sums can be made with.
+pub(crate) fn bounded(time: i64) -> i64 {
+    time.clamp(-FARTHEST, FARTHEST)
+}
+
+/// A stretch of time, which counts its nanoseconds; or, where begin and end are equal, a moment with an
+/// amount.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Part {
+    /// Row of the table that it is of.
+    pub(crate) row: i64,
+    pub(crate) dim: Dim,
+    pub(crate) key: i32,
+    pub(crate) sub: i32,
+    pub(crate) slot: usize,
+    pub(crate) start: i64,
+    pub(crate) end: i64,
+    pub(crate) amount: i64,
+}
+
+impl Part {
+    /// What of it lies in front of `time`.
+    pub(crate) fn before(&self, time: i64) -> i64 {
+        if self.is_moment() {
+            return if self.start < time { self.amount } else { 0 };
+        }
+        self.end.min(time).saturating_sub(self.start).max(0)
+    }
+
+    /// All of it.
+    pub(crate) const fn whole(&self) -> i64 {
+        if self.is_moment() { self.amount } else { self.end.saturating_sub(self.start) }
+    }
+
+    pub(crate) const fn is_moment(&self) -> bool {
+        self.start == self.end
+    }
+}
+
+/// The parts of rows that were decoded, and when each row was over.
+#[derive(Debug, Default)]
+pub(crate) struct Parts {
+    pub(crate) all: Vec<Part>,
+    /// For each row with parts: when it was over, and where its parts end.
+    pub(crate) rows: Vec<(i64, usize)>,
+}
+
+impl Parts {
+    pub(crate) fn clear(&mut self) {
+        self.all.clear();
+        self.rows.clear();
+    }
+
+    /// A stretch that begins at `start` and is that long, if there is one.
+    pub(crate) fn stretch(&mut self, part: Part, start: Option<i64>, length: Option<i64>) {
+        if let (Some(start), Some(length)) = (start, length.filter(|length| *length > 0)) {
+            let end = bounded(start.saturating_add(length));
+            let start = bounded(start);
+            if end > start {
+                self.all.push(Part { start, end, amount: 0, ..part });
+            }
+        }
+    }
+
+    /// A moment, if its amount is anything.
+    pub(crate) fn moment(&mut self, part: Part, at: i64, amount: i64) {
+        let at = bounded(at);
+        if amount > 0 {
+            self.all.push(Part { start: at, end: at, amount, ..part });
+        }
+    }
+
+    /// Ends a row; one without parts is none.
+    pub(crate) fn end_row(&mut self) {
+        let begin = self.rows.last().map_or(0, |(_, end)| *end);
+        let of_row = self.all.get(begin..).unwrap_or_default();
+        if let Some(end) = of_row.iter().map(|part| part.end).max() {
+            self.rows.push((end, self.all.len()));
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! An open folder of pages, with the tables that it was made of.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use etwkit_extract::manifest::Detail;
+use etwkit_extract::{Extract, TableFile};
+
+use crate::about::{About, TableAbout, level_file, side_files};
+use crate::asked::Source;
+use crate::base::BaseFile;
+use crate::error::{Error, Result};
+use crate::page::{PageAt, PageFile};
+use crate::part::{Dim, Part, Parts, Values};
+use crate::pieces::{FINEST, Run, STEP, add};
+use crate::scan::{LOOSE, reaching, reaching_slots, segment_key};
+use crate::spill::Record;
+use crate::tables::{Facts, Rows};
+
+/// Rows that are read for one answer, at most; above that the finest buckets have to do.
+const MAX_ROWS: u64 = 2_000_000;
+
+/// What is kept open: files, opened when they are first needed.
+#[derive(Debug)]
+pub(crate) struct Store {
+    folder: PathBuf,
+    pub(crate) about: About,
+    pub(crate) facts: Facts,
+    pub(crate) tables: Vec<Table>,
+    is_summary: bool,
+    files: Mutex<BTreeMap<String, Arc<PageFile>>>,
+}
+
+/// A table that sums were made of.
+#[derive(Debug)]
+pub(crate) struct Table {
+    pub(crate) rows: Rows,
+    pub(crate) about: TableAbout,
+    file: TableFile,
+    open: Mutex<Option<Arc<BaseFile>>>,
+    /// Parts of rows out of order, and the numbers of those rows.
+    loose: (Vec<Part>, HashSet<i64>),
+}
+
+impl Table {
+    pub(crate) fn base(&self) -> Result<Arc<BaseFile>> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(base) = &*open {
+            return Ok(Arc::clone(base));
+        }
+        let base = Arc::new(BaseFile::open(&self.file)?);
+        *open = Some(Arc::clone(&base));
+        Ok(base)
+    }
+
+    /// The first segment that begins when `time` has come; behind the last one there is none.
+    fn segment(&self, time: i64) -> usize {
+        self.about.segments.partition_point(|(_, begun)| *begun < time)
+    }
+
+    /// First row of a segment; behind the last one all rows.
+    fn row(&self, segment: usize) -> u64 {
+        self.about.segments.get(segment).map_or(self.about.rows, |(row, _)| *row)
+    }
+
+    /// Whether so few rows belong to a part of time that they can be read for an answer.
+    pub(crate) fn is_short(&self, from: i64, to: i64) -> bool {
+        self.row(self.segment(to)).saturating_sub(self.row(self.segment(from).saturating_sub(1))) <= MAX_ROWS
+    }
+}
+
+impl Store {
+    pub(crate) fn open(extract: &Extract, folder: PathBuf, about: About) -> Result<Self> {
+        let facts = Facts::read(extract)?;
+        let is_summary = extract.manifest().detail == Detail::Summary;
+        let mut store =
+            Self { folder, about, facts, tables: Vec::new(), is_summary, files: Mutex::default() };
+        for rows in crate::tables::of(extract) {
+            let found = extract.table(rows.table()).zip(store.about.tables.get(rows.table()));
+            let Some((file, about)) = found else { continue };
+            let (file, about) = (file.clone(), about.clone());
+            let mut loose: Vec<Part> = Vec::new();
+            store.reaching(rows, LOOSE, rows.dims(), &mut Source::default(), &mut |part| loose.push(part))?;
+            let numbers = loose.iter().map(|part| part.row).collect();
+            store.tables.push(Table { rows, about, file, open: Mutex::default(), loose: (loose, numbers) });
+        }
+        Ok(store)
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// What was asked for has no rows in the extract.
+    pub(crate) const fn not_recorded(&self, what: &'static str) -> Error {
+        Error::NotRecorded { what, is_summary: self.is_summary }
+    }
+
+    /// The table that sums of that kind are made of.
+    pub(crate) fn table(&self, dim: Dim) -> Option<&Table> {
+        self.tables.iter().find(|table| table.rows.dims().contains(&dim))
+    }
+
+    /// How many levels there are of that kind.
+    pub(crate) fn levels(&self, dim: Dim) -> usize {
+        self.about.levels.get(dim.name()).copied().unwrap_or(0)
+    }
+
+    pub(crate) fn page_file(&self, name: &str) -> Result<Arc<PageFile>> {
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(file) = files.get(name) {
+            return Ok(Arc::clone(file));
+        }
+        let file = Arc::new(PageFile::open(&self.folder.join(name))?);
+        files.insert(name.to_owned(), Arc::clone(&file));
+        Ok(file)
+    }
+
+    /// Gives the sums of a level: those of the keys (of all without any), with their values of these slots,
+    /// as far as they touch the part of time. With each comes the width of its buckets, as a power of two.
+    pub(crate) fn runs(
+        &self,
+        (dim, level): (Dim, usize),
+        keys: Option<&[i32]>,
+        (from, to): (i64, i64),
+        slots: &[usize],
+        source: &mut Source,
+        on_run: &mut dyn FnMut((i32, i32), &Run, u32),
+    ) -> Result<()> {
+        // The topmost level stands for those above it.
+        let Some(level) = self.levels(dim).checked_sub(1).map(|top| level.min(top)) else { return Ok(()) };
+        let shift = shift(level);
+        let (first, last) = (from >> shift, to.saturating_sub(1) >> shift);
+        let file = self.page_file(&level_file(dim.name(), level))?;
+        let has_key = |page: &PageAt| {
+            keys.is_none_or(|keys| {
+                let at = keys.partition_point(|key| i64::from(*key) < page.key.0);
+                keys.get(at).is_some_and(|key| i64::from(*key) <= page.key.1)
+            })
+        };
+        let is_wanted = |page: &PageAt| page.first <= last && page.last >= first && has_key(page);
+        let in_range = |record: &Record| {
+            let [.., begin, end] = record.keys;
+            begin <= last && end >= first && begin <= end
+        };
+        source.rows_read += file.read(slots, is_wanted, &mut |record| {
+            let [key, sub, begin, end] = record.keys;
+            let (Ok(key), Ok(sub)) = (i32::try_from(key), i32::try_from(sub)) else { return };
+            let is_asked = keys.is_none_or(|keys| keys.binary_search(&key).is_ok());
+            if is_asked && in_range(record) {
+                on_run((key, sub), &Run { first: begin, last: end, values: record.values }, shift);
+            }
+        })?;
+        Ok(())
+    }
+
+    /// Gives all parts of rows that touch a part of time, and some beside it.
+    pub(crate) fn parts(
+        &self,
+        table: &Table,
+        (from, to): (i64, i64),
+        source: &mut Source,
+        on_part: &mut dyn FnMut(&Part),
+    ) -> Result<()> {
+        let (begin, end) = (table.segment(from).saturating_sub(1), table.segment(to));
+        self.rows(table, (begin, end), source, on_part)?;
+        let segment = i64::try_from(end).unwrap_or(i64::MAX);
+        self.reaching(table.rows, segment, table.rows.dims(), source, &mut |part| on_part(&part))?;
+        table.loose.0.iter().for_each(on_part);
+        Ok(())
+    }
+
+    /// Sums up to the end of a part of time less those up to its begin, by key: the exact sums of that part.
+    pub(crate) fn sums(
+        &self,
+        dim: Dim,
+        (from, to): (i64, i64),
+        source: &mut Source,
+    ) -> Result<BTreeMap<(i32, i32), Values>> {
+        let mut sums = HashMap::new();
+        if let Some(table) = self.table(dim) {
+            self.up_to(table, dim, to, source, &mut |key, values| add(sums.entry(key).or_default(), values))?;
+            self.up_to(table, dim, from, source, &mut |key, values| {
+                add(sums.entry(key).or_default(), &values.map(i64::wrapping_neg));
+            })?;
+        }
+        Ok(sums.into_iter().filter(|(_, values)| values.iter().any(|value| *value != 0)).collect())
+    }
+
+    /// Sums of what lies in front of a moment.
+    fn up_to(
+        &self,
+        table: &Table,
+        dim: Dim,
+        time: i64,
+        source: &mut Source,
+        on_sum: &mut dyn FnMut((i32, i32), &Values),
+    ) -> Result<()> {
+        if time <= table.about.from {
+            return Ok(());
+        }
+        // Behind all there is nothing to take away.
+        let is_over = time >= table.about.to;
+        let segment = if is_over { table.about.segments.len() } else { table.segment(time) };
+        let number = i64::try_from(segment).unwrap_or(i64::MAX);
+        let (sums, _) = side_files(table.rows.table());
+        let tag = segment_key(number, dim);
+        let slots: Vec<usize> = (0..dim.slots()).collect();
+        source.rows_read += self.page_file(&sums)?.read(
+            &slots,
+            |page| page.key.0 <= tag && tag <= page.key.1,
+            &mut |record| {
+                let [found, key, sub, _] = record.keys;
+                if let (true, Ok(key), Ok(sub)) = (found == tag, i32::try_from(key), i32::try_from(sub)) {
+                    on_sum((key, sub), &record.values);
+                }
+            },
+        )?;
+        let mut put = |part: &Part, amount: i64| {
+            let Some((key, sub)) = key_in(part, dim).filter(|_| amount != 0) else { return };
+            let mut values = [0; crate::part::SLOTS];
+            if let Some(value) = values.get_mut(part.slot) {
+                *value = amount;
+            }
+            on_sum((key, sub), &values);
+        };
+        if !is_over {
+            // Sums in front of the segment hold all of rows that were over by then, also what is later.
+            self.rows(table, (segment.saturating_sub(1), segment), source, &mut |part| {
+                put(part, part.before(time).saturating_sub(part.whole()));
+            })?;
+            let dims = [if dim == Dim::Process { Dim::Thread } else { dim }];
+            self.reaching(table.rows, number, &dims, source, &mut |part| put(&part, part.before(time)))?;
+        }
+        table.loose.0.iter().for_each(|part| put(part, part.before(time)));
+        Ok(())
+    }
+
+    /// Parts of the rows of segments, without those out of order.
+    fn rows(
+        &self,
+        table: &Table,
+        (begin, end): (usize, usize),
+        source: &mut Source,
+        on_part: &mut dyn FnMut(&Part),
+    ) -> Result<()> {
+        let mut parts = Parts::default();
+        let rows = (table.row(begin), table.row(end));
+        if rows.0 >= rows.1 {
+            return Ok(());
+        }
+        let base = table.base()?;
+        source.rows_read += base.read(Some(table.rows.columns()), rows, &mut |batch, first| {
+            parts.clear();
+            table.rows.parts(batch, i64::try_from(first).unwrap_or(i64::MAX), &self.facts, &mut parts)?;
+            let loose = &table.loose.1;
+            parts
+                .all
+                .iter()
+                .filter(|part| loose.is_empty() || !loose.contains(&part.row))
+                .for_each(&mut *on_part);
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// Parts of rows behind a segment that begin in front of it.
+    fn reaching(
+        &self,
+        rows: Rows,
+        segment: i64,
+        dims: &[Dim],
+        source: &mut Source,
+        on_part: &mut dyn FnMut(Part),
+    ) -> Result<()> {
+        let (_, name) = side_files(rows.table());
+        let tags: Vec<i64> = dims.iter().map(|dim| segment_key(segment, *dim)).collect();
+        let is_wanted = |page: &PageAt| tags.iter().any(|tag| page.key.0 <= *tag && *tag <= page.key.1);
+        source.rows_read += self.page_file(&name)?.read(reaching_slots(), is_wanted, &mut |record| {
+            let [tag, ..] = record.keys;
+            if let Some(part) = reaching(record).filter(|_| tags.contains(&tag)) {
+                on_part(part);
+            }
+        })?;
+        Ok(())
+    }
+}
+
+/// The keys of a part in that kind of sums, if it belongs there.
+pub(crate) fn key_in(part: &Part, dim: Dim) -> Option<(i32, i32)> {
+    match (part.dim, dim) {
+        (Dim::Thread, Dim::Process) => Some((part.sub, 0)),
+        (of, dim) if of == dim => Some((part.key, part.sub)),
+        _ => None,
+    }
+}
+
+/// Width of the buckets of a level, as a power of two.
+pub(crate) fn shift(level: usize) -> u32 {
+    FINEST + STEP * u32::try_from(level).unwrap_or(0).min(19)
+}

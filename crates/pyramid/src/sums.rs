@@ -1,0 +1,85 @@
+//! Which lanes there are, and their sums within a part of time.
+
+use std::collections::BTreeMap;
+
+use crate::asked::{Field, Lane, LaneKind, LanesAnswer, LanesRequest, Selection, Source};
+use crate::error::Result;
+use crate::grid::bounds;
+use crate::part::{CORE_SWITCHES, Dim, READY, RUNNING, SLOTS, SWITCHES, UNKNOWN, Values, WAITING};
+use crate::pieces::add;
+use crate::store::Store;
+use crate::tables::Rows;
+use crate::timeline::{has, sorted};
+
+/// Answers [`Pyramid::lanes`](crate::Pyramid::lanes).
+pub(crate) fn answer(store: &Store, request: &LanesRequest) -> Result<LanesAnswer> {
+    let mut source = Source::default();
+    let lanes = match request.kind {
+        LaneKind::Core => cores(store, request, &mut source)?,
+        kind => threads(store, kind, request, &mut source)?,
+    };
+    let total = lanes.len();
+    let lanes = lanes.into_iter().skip(request.offset).take(request.limit).collect();
+    Ok(LanesAnswer { lanes, total, source })
+}
+
+fn threads(store: &Store, kind: LaneKind, request: &LanesRequest, source: &mut Source) -> Result<Vec<Lane>> {
+    let Selection { processes, threads, cores } = &request.selection;
+    source.not_applied.extend(cores.as_ref().map(|_| Field::Core));
+    let (processes, threads) = (sorted(processes.as_ref()), sorted(threads.as_ref()));
+    let dim = if kind == LaneKind::Thread || threads.is_some() { Dim::Thread } else { Dim::Process };
+    let mut lanes: BTreeMap<(i32, Option<i32>), Values> = BTreeMap::new();
+    for ((key, sub), values) in store.sums(dim, bounds(request.range), source)? {
+        let process = if dim == Dim::Thread { sub } else { key };
+        let is_asked =
+            has(processes.as_ref(), process) && (dim == Dim::Process || has(threads.as_ref(), key));
+        let lane = match kind {
+            LaneKind::Thread => (key, (process != UNKNOWN).then_some(process)),
+            _ => (process, None),
+        };
+        if is_asked {
+            add(lanes.entry(lane).or_insert([0; SLOTS]), &values);
+        }
+    }
+    let has_switches = store.tables.iter().any(|table| table.rows == Rows::Switches);
+    let lane = |((key, process_key), values): ((i32, Option<i32>), Values)| {
+        let at = |slot: usize| values.get(slot).copied().unwrap_or(0);
+        let waits = values.get(WAITING..SWITCHES).unwrap_or_default();
+        let waiting = waits.iter().fold(0i64, |sum, time| sum.saturating_add(*time));
+        Lane {
+            key,
+            process_key,
+            running_ns: at(RUNNING),
+            ready_ns: has_switches.then(|| at(READY)),
+            waiting_ns: has_switches.then_some(waiting),
+            switches: at(SWITCHES),
+        }
+    };
+    let mut lanes: Vec<Lane> = lanes.into_iter().map(lane).collect();
+    lanes.sort_by_key(|lane| (-lane.running_ns, lane.key));
+    Ok(lanes)
+}
+
+/// All processors that were asked for, also those on which nothing ran.
+fn cores(store: &Store, request: &LanesRequest, source: &mut Source) -> Result<Vec<Lane>> {
+    let Selection { processes, threads, cores } = &request.selection;
+    source.not_applied.extend(threads.as_ref().map(|_| Field::Thread));
+    let (processes, cores) = (sorted(processes.as_ref()), sorted(cores.as_ref()));
+    let known = 0..store.facts.processors.clamp(0, 1 << 12);
+    let mut lanes: BTreeMap<i32, Values> = known.map(|core| (core, [0; SLOTS])).collect();
+    for ((core, process), values) in store.sums(Dim::Core, bounds(request.range), source)? {
+        if has(processes.as_ref(), process) {
+            add(lanes.entry(core).or_insert([0; SLOTS]), &values);
+        }
+    }
+    lanes.retain(|core, _| has(cores.as_ref(), *core));
+    let lane = |(key, values): (i32, Values)| Lane {
+        key,
+        process_key: None,
+        running_ns: values.get(RUNNING).copied().unwrap_or(0),
+        ready_ns: None,
+        waiting_ns: None,
+        switches: values.get(CORE_SWITCHES).copied().unwrap_or(0),
+    };
+    Ok(lanes.into_iter().map(lane).collect())
+}

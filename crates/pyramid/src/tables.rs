@@ -1,0 +1,314 @@
+//! The tables of an extract that sums are made of, and what each of their rows adds.
+
+use std::collections::BTreeMap;
+
+use arrow_array::RecordBatch;
+use etwkit_extract::{Extract, StoreResult};
+use etwkit_trace::derive::MissingColumn;
+use etwkit_trace::derive::columns::{Get, boolean, int32, int64, text};
+
+use crate::error::{Error, Result};
+use crate::part::{CORE_SWITCHES, Dim, Part, Parts, READY, RUNNING, SWITCHES, UNKNOWN, WAITING, bounded};
+use crate::waits;
+
+/// A table with a row for each event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Rows {
+    Switches,
+    Samples,
+    Dpcs,
+    Disk,
+    File,
+    Net,
+    TcpEvents,
+    Marks,
+}
+
+impl Rows {
+    pub(crate) const fn table(self) -> &'static str {
+        match self {
+            Self::Switches => "context_switch",
+            Self::Samples => "cpu_sample",
+            Self::Dpcs => "dpc_isr",
+            Self::Disk => "disk_io",
+            Self::File => "file_io",
+            Self::Net => "net_io",
+            Self::TcpEvents => "tcp_event",
+            Self::Marks => "mark",
+        }
+    }
+
+    pub(crate) const fn columns(self) -> &'static [&'static str] {
+        match self {
+            Self::Switches => &[
+                "thread_key",
+                "process_key",
+                "cpu",
+                "last_out_ns",
+                "readied_ns",
+                "in_ns",
+                "out_ns",
+                "wait_ns",
+                "ready_ns",
+                "run_ns",
+                "wait_reason",
+                "is_open_wait",
+            ],
+            Self::Samples => &["ts_ns", "cpu", "process_key", "thread_key", "weight_ns", "is_idle"],
+            Self::Dpcs => &["kind", "cpu", "end_ns", "duration_ns", "nested_ns"],
+            Self::Disk => &["disk", "process_key", "complete_ns", "service_ns", "size_bytes"],
+            Self::File => &["kind", "process_key", "end_ns", "result_bytes"],
+            Self::Net => &["kind", "ts_ns", "process_key", "size_bytes"],
+            Self::TcpEvents => &["kind", "ts_ns", "connection_id", "size_bytes"],
+            Self::Marks => &["ts_ns", "process_key"],
+        }
+    }
+
+    /// The sums that its rows are added to. Those of processes come from threads.
+    pub(crate) const fn dims(self) -> &'static [Dim] {
+        match self {
+            Self::Switches | Self::Samples => &[Dim::Thread, Dim::Process, Dim::Core],
+            Self::Dpcs => &[Dim::Dpc],
+            Self::Disk => &[Dim::Disk, Dim::DiskBusy],
+            Self::File => &[Dim::File],
+            Self::Net | Self::TcpEvents => &[Dim::Net],
+            Self::Marks => &[Dim::Mark],
+        }
+    }
+
+    /// What the rows of a batch add; the first one has that number.
+    pub(crate) fn parts(self, batch: &RecordBatch, first: i64, facts: &Facts, to: &mut Parts) -> Result<()> {
+        let read = match self {
+            Self::Switches => switches(batch, first, facts, to),
+            Self::Samples => samples(batch, first, facts, to),
+            Self::Dpcs => dpcs(batch, first, to),
+            Self::Disk => disk(batch, first, to),
+            Self::File => transfers(batch, first, ("end_ns", "result_bytes"), Dim::File, to),
+            Self::Net => transfers(batch, first, ("ts_ns", "size_bytes"), Dim::Net, to),
+            Self::TcpEvents => tcp(batch, first, facts, to),
+            Self::Marks => marks(batch, first, to),
+        };
+        read.map_err(Error::column(self.table()))
+    }
+}
+
+/// Which tables an extract has. Where there are context switches, samples tell nothing of the time line that
+/// those do not.
+pub(crate) fn of(extract: &Extract) -> Vec<Rows> {
+    let has = |rows: &Rows| extract.table(rows.table()).is_some_and(|file| file.rows > 0);
+    let first = |candidates: &[Rows]| candidates.iter().copied().find(has);
+    [
+        first(&[Rows::Switches, Rows::Samples]),
+        first(&[Rows::Dpcs]),
+        first(&[Rows::Disk]),
+        first(&[Rows::File]),
+        first(&[Rows::Net, Rows::TcpEvents]),
+        first(&[Rows::Marks]),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// What has to be known of a trace to read its rows.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    /// First event of the kernel logger.
+    pub(crate) kernel_start: i64,
+    /// Its last one, up to which open waits go.
+    pub(crate) kernel_end: i64,
+    /// Length of the recording.
+    pub(crate) duration: i64,
+    pub(crate) processors: i32,
+    /// The idle process.
+    pub(crate) idle: Option<i32>,
+    /// Processes of TCP connections.
+    connections: BTreeMap<i32, i32>,
+}
+
+impl Facts {
+    pub(crate) fn read(extract: &Extract) -> Result<Self> {
+        let mut facts = Self { processors: extract.manifest().machine.processors, ..Self::default() };
+        let columns = ["duration_ns", "kernel_start_ns", "kernel_end_ns", "processors"];
+        for batch in batches(extract, "trace", &columns)? {
+            let batch = batch?;
+            let first =
+                |name| int64(&batch, name).map(|column| column.get(0)).map_err(Error::column("trace"));
+            facts.duration = bounded(first("duration_ns")?.unwrap_or(0));
+            facts.kernel_start = bounded(first("kernel_start_ns")?.unwrap_or(0));
+            facts.kernel_end = first("kernel_end_ns")?.map_or(facts.duration, bounded);
+        }
+        for batch in batches(extract, "process", &["process_key", "pid"])? {
+            let batch = batch?;
+            let column = |name| int32(&batch, name).map_err(Error::column("process"));
+            let (key, pid) = (column("process_key")?, column("pid")?);
+            let idle = (0..batch.num_rows()).find(|row| pid.get(*row) == Some(0));
+            facts.idle = facts.idle.or(idle.and_then(|row| key.get(row)));
+        }
+        if extract.table("net_io").is_none() {
+            for batch in batches(extract, "tcp_connection", &["connection_id", "process_key"])? {
+                let batch = batch?;
+                let column = |name| int32(&batch, name).map_err(Error::column("tcp_connection"));
+                let (id, process) = (column("connection_id")?, column("process_key")?);
+                let pairs = (0..batch.num_rows()).filter_map(|row| Some((id.get(row)?, process.get(row)?)));
+                facts.connections.extend(pairs);
+            }
+        }
+        Ok(facts)
+    }
+}
+
+fn batches(
+    extract: &Extract,
+    table: &str,
+    columns: &[&str],
+) -> StoreResult<impl Iterator<Item = StoreResult<RecordBatch>> + use<>> {
+    let batches = extract.table(table).map(|file| file.batches(Some(columns))).transpose()?;
+    Ok(batches.into_iter().flatten())
+}
+
+type Read = std::result::Result<(), MissingColumn>;
+
+/// Rows with their numbers in the table.
+fn numbered(batch: &RecordBatch, first: i64) -> impl Iterator<Item = (usize, i64)> + use<> {
+    (0..batch.num_rows()).zip(first..)
+}
+
+const fn part(row: i64, dim: Dim, key: i32, sub: i32, slot: usize) -> Part {
+    Part { row, dim, key, sub, slot, start: 0, end: 0, amount: 0 }
+}
+
+fn switches(batch: &RecordBatch, first: i64, facts: &Facts, to: &mut Parts) -> Read {
+    let (thread, process) = (int32(batch, "thread_key")?, int32(batch, "process_key")?);
+    let (cpu, reason) = (int32(batch, "cpu")?, int32(batch, "wait_reason")?);
+    let (last_out, readied) = (int64(batch, "last_out_ns")?, int64(batch, "readied_ns")?);
+    let (started, out) = (int64(batch, "in_ns")?, int64(batch, "out_ns")?);
+    let (wait, ready, run) = (int64(batch, "wait_ns")?, int64(batch, "ready_ns")?, int64(batch, "run_ns")?);
+    let open = boolean(batch, "is_open_wait")?;
+    for (row, number) in numbered(batch, first) {
+        let of = process.get(row);
+        if of.is_some() && of == facts.idle {
+            continue;
+        }
+        let (Some(key), sub) = (thread.get(row), of.unwrap_or(UNKNOWN)) else { continue };
+        let state = |slot| part(number, Dim::Thread, key, sub, slot);
+        let (begin, wakes) = (last_out.get(row), readied.get(row));
+        let waited = match open.get(row) {
+            Some(true) => begin.map(|begin| facts.kernel_end.saturating_sub(begin)),
+            _ => wait.get(row),
+        };
+        to.stretch(state(WAITING + waits::of_reason(reason.get(row))), begin, waited);
+        let (entry, exit, length) = (started.get(row), out.get(row), run.get(row));
+        let was_ready = ready.get(row);
+        let from = entry.zip(was_ready).map(|(entry, ready)| entry.saturating_sub(ready));
+        to.stretch(state(READY), from.or(wakes).or(begin), was_ready);
+        let ran_from = entry.or(exit.zip(length).map(|(exit, length)| exit.saturating_sub(length)));
+        // One that ran from the beginning to the end has neither.
+        let ran_from = ran_from.or(length.map(|_| facts.kernel_start));
+        to.stretch(state(RUNNING), ran_from, length);
+        let core = cpu.get(row).map(|cpu| (cpu, sub));
+        if let Some((cpu, process)) = core {
+            to.stretch(part(number, Dim::Core, cpu, process, RUNNING), ran_from, length);
+        }
+        if let Some(entry) = entry {
+            to.moment(state(SWITCHES), entry, 1);
+            if let Some((cpu, process)) = core {
+                to.moment(part(number, Dim::Core, cpu, process, CORE_SWITCHES), entry, 1);
+            }
+        }
+        to.end_row();
+    }
+    Ok(())
+}
+
+fn samples(batch: &RecordBatch, first: i64, facts: &Facts, to: &mut Parts) -> Read {
+    let (cpu, process) = (int32(batch, "cpu")?, int32(batch, "process_key")?);
+    let (thread, time) = (int32(batch, "thread_key")?, int64(batch, "ts_ns")?);
+    let (weight, idle) = (int64(batch, "weight_ns")?, boolean(batch, "is_idle")?);
+    for (row, number) in numbered(batch, first) {
+        let of = process.get(row);
+        let (Some(at), Some(key), Some(cpu)) = (time.get(row), thread.get(row), cpu.get(row)) else {
+            continue;
+        };
+        if idle.get(row) == Some(true) || (of.is_some() && of == facts.idle) {
+            continue;
+        }
+        let (sub, amount) = (of.unwrap_or(UNKNOWN), weight.get(row).unwrap_or(0));
+        to.moment(part(number, Dim::Thread, key, sub, RUNNING), at, amount);
+        to.moment(part(number, Dim::Core, cpu, sub, RUNNING), at, amount);
+        to.end_row();
+    }
+    Ok(())
+}
+
+fn dpcs(batch: &RecordBatch, first: i64, to: &mut Parts) -> Read {
+    let (kind, cpu) = (text(batch, "kind")?, int32(batch, "cpu")?);
+    let (end, whole) = (int64(batch, "end_ns")?, int64(batch, "duration_ns")?);
+    let nested = int64(batch, "nested_ns")?;
+    for (row, number) in numbered(batch, first) {
+        // Those run on threads of their own, which are on the time line as such.
+        if kind.get(row) == Some("threaded_dpc") {
+            continue;
+        }
+        if let (Some(cpu), Some(end), Some(whole)) = (cpu.get(row), end.get(row), whole.get(row)) {
+            let own = whole.saturating_sub(nested.get(row).unwrap_or(0));
+            to.stretch(part(number, Dim::Dpc, cpu, 0, 0), Some(end.saturating_sub(own)), Some(own));
+            to.end_row();
+        }
+    }
+    Ok(())
+}
+
+fn disk(batch: &RecordBatch, first: i64, to: &mut Parts) -> Read {
+    let (disk, process) = (int32(batch, "disk")?, int32(batch, "process_key")?);
+    let (end, service) = (int64(batch, "complete_ns")?, int64(batch, "service_ns")?);
+    let size = int64(batch, "size_bytes")?;
+    for (row, number) in numbered(batch, first) {
+        let (Some(disk), Some(end)) = (disk.get(row), end.get(row)) else { continue };
+        let key = process.get(row).unwrap_or(UNKNOWN);
+        to.moment(part(number, Dim::Disk, key, 0, 0), end, size.get(row).unwrap_or(0));
+        let service = service.get(row).unwrap_or(0);
+        to.stretch(part(number, Dim::DiskBusy, disk, 0, 0), Some(end.saturating_sub(service)), Some(service));
+        to.end_row();
+    }
+    Ok(())
+}
+
+/// Reads and writes of files, sends and receipts: bytes of a process at a moment.
+fn transfers(batch: &RecordBatch, first: i64, names: (&str, &str), dim: Dim, to: &mut Parts) -> Read {
+    let (kind, process) = (text(batch, "kind")?, int32(batch, "process_key")?);
+    let (time, size) = (int64(batch, names.0)?, int64(batch, names.1)?);
+    for (row, number) in numbered(batch, first) {
+        let moves = matches!(kind.get(row), Some("read" | "write" | "send" | "receive"));
+        if let (true, Some(at), Some(bytes)) = (moves, time.get(row), size.get(row)) {
+            to.moment(part(number, dim, process.get(row).unwrap_or(UNKNOWN), 0, 0), at, bytes);
+            to.end_row();
+        }
+    }
+    Ok(())
+}
+
+fn tcp(batch: &RecordBatch, first: i64, facts: &Facts, to: &mut Parts) -> Read {
+    let (kind, id) = (text(batch, "kind")?, int32(batch, "connection_id")?);
+    let (time, size) = (int64(batch, "ts_ns")?, int64(batch, "size_bytes")?);
+    for (row, number) in numbered(batch, first) {
+        let moves = matches!(kind.get(row), Some("send" | "receive"));
+        if let (true, Some(at), Some(bytes)) = (moves, time.get(row), size.get(row)) {
+            let process = id.get(row).and_then(|id| facts.connections.get(&id)).copied().unwrap_or(UNKNOWN);
+            to.moment(part(number, Dim::Net, process, 0, 0), at, bytes);
+            to.end_row();
+        }
+    }
+    Ok(())
+}
+
+fn marks(batch: &RecordBatch, first: i64, to: &mut Parts) -> Read {
+    let (time, process) = (int64(batch, "ts_ns")?, int32(batch, "process_key")?);
+    for (row, number) in numbered(batch, first) {
+        if let Some(at) = time.get(row) {
+            to.moment(part(number, Dim::Mark, process.get(row).unwrap_or(UNKNOWN), 0, 0), at, 1);
+            to.end_row();
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,294 @@
+//! States of lanes over time.
+
+use std::collections::HashMap;
+
+use crate::asked::{
+    CORE_COLUMNS, Field, LaneKind, MAX_CELLS, Selection, Source, THREAD_COLUMNS, Timeline, TimelineHeader,
+    TimelineRequest,
+};
+use crate::error::{Error, Result};
+use crate::grid::Grid;
+use crate::part::{CORE_SWITCHES, Dim, Part, READY, RUNNING, SLOTS, SWITCHES, Values, WAITING};
+use crate::pieces::{Run, add};
+use crate::store::{Store, key_in};
+
+/// What stands for no process in the column `process`.
+const NO_PROCESS: u8 = 255;
+
+/// Answers [`Pyramid::timeline`](crate::Pyramid::timeline).
+pub(crate) fn answer(store: &Store, request: &TimelineRequest) -> Result<Timeline> {
+    let cells = u64::from(request.buckets.max(1)).saturating_mul(request.keys.len() as u64);
+    if cells > MAX_CELLS {
+        return Err(Error::Limit { what: "lanes times buckets", limit: MAX_CELLS, found: cells });
+    }
+    let mut source = Source::default();
+    match request.kind {
+        LaneKind::Core => {
+            cores(store, request, &mut source).map(|(header, columns)| (header, columns, source))
+        }
+        kind => threads(store, kind, request, &mut source).map(|(header, columns)| (header, columns, source)),
+    }
+    .map(|(header, columns, source)| Timeline { header, columns, source })
+}
+
+type Drawn = (TimelineHeader, Vec<(&'static str, Vec<u8>)>);
+
+/// Lanes that were asked for, each once, and their buckets.
+struct Lanes {
+    keys: Vec<i32>,
+    grid: Grid,
+    cells: Vec<Values>,
+}
+
+impl Lanes {
+    fn new(asked: &[i32], grid: Grid) -> Self {
+        let mut keys = asked.to_vec();
+        keys.sort_unstable();
+        keys.dedup();
+        let cells = vec![[0; SLOTS]; keys.len().saturating_mul(grid.count)];
+        Self { keys, grid, cells }
+    }
+
+    /// Where the buckets of a lane begin.
+    fn begin(&self, key: i32) -> Option<usize> {
+        self.keys.binary_search(&key).ok().map(|lane| lane * self.grid.count)
+    }
+
+    /// Adds a run to a lane; gives the cells that it lies in, with its values there.
+    fn add_run(&mut self, key: i32, run: &Run, shift: u32, mut on_cell: impl FnMut(usize, &Values)) {
+        let Some(begin) = self.begin(key) else { return };
+        let cells = &mut self.cells;
+        self.grid.place_run(run, shift, |bucket, buckets| {
+            let values = run.share(buckets);
+            if let Some(cell) = cells.get_mut(begin + bucket) {
+                add(cell, &values);
+                on_cell(begin + bucket, &values);
+            }
+        });
+    }
+
+    fn add_part(&mut self, key: i32, part: &Part, mut on_cell: impl FnMut(usize, i64)) {
+        let Some(begin) = self.begin(key) else { return };
+        let cells = &mut self.cells;
+        self.grid.place_part(part, |bucket, amount| {
+            if let Some(value) = cells.get_mut(begin + bucket).and_then(|cell| cell.get_mut(part.slot)) {
+                *value = value.saturating_add(amount);
+                on_cell(begin + bucket, amount);
+            }
+        });
+    }
+
+    /// The cells in the order in which the lanes were asked for.
+    fn column(&self, asked: &[i32], value: impl Fn(usize, &Values) -> u8) -> Vec<u8> {
+        let lanes = asked.iter().filter_map(|key| self.begin(*key));
+        let cells = lanes.flat_map(|begin| begin..begin + self.grid.count);
+        cells.map(|cell| self.cells.get(cell).map_or(0, |values| value(cell, values))).collect()
+    }
+
+    fn header(&self, palette: Vec<i32>, switches: usize) -> TimelineHeader {
+        let counts = self.cells.iter().filter_map(|cell| cell.get(switches));
+        TimelineHeader {
+            range: self.grid.range(),
+            buckets: u32::try_from(self.grid.count).unwrap_or(u32::MAX),
+            bucket_ns: self.grid.width,
+            palette,
+            switches: counts.map(|count| u64::try_from(*count).unwrap_or(0)).sum(),
+        }
+    }
+}
+
+/// A share of a bucket in 255ths: never 0 for anything.
+fn share(value: i64, width: i64) -> u8 {
+    if value <= 0 {
+        return 0;
+    }
+    let rounded = (i128::from(value) * 255 + i128::from(width) / 2) / i128::from(width.max(1));
+    u8::try_from(rounded.clamp(1, 255)).unwrap_or(255)
+}
+
+fn count(value: i64) -> u8 {
+    u8::try_from(value.clamp(0, 255)).unwrap_or(255)
+}
+
+/// A selection as sorted lists.
+pub(crate) fn sorted(keys: Option<&Vec<i32>>) -> Option<Vec<i32>> {
+    keys.map(|keys| {
+        let mut keys = keys.clone();
+        keys.sort_unstable();
+        keys
+    })
+}
+
+/// Whether a sorted list of a selection has a key; without one, all are taken.
+pub(crate) fn has(keys: Option<&Vec<i32>>, key: i32) -> bool {
+    keys.is_none_or(|keys| keys.binary_search(&key).is_ok())
+}
+
+fn threads(store: &Store, kind: LaneKind, request: &TimelineRequest, source: &mut Source) -> Result<Drawn> {
+    let Selection { processes, threads, cores } = &request.selection;
+    source.not_applied.extend(cores.as_ref().map(|_| Field::Core));
+    let (processes, threads) = (sorted(processes.as_ref()), sorted(threads.as_ref()));
+    // Processes of which only some threads count are sums of those.
+    let dim = if kind == LaneKind::Thread || threads.is_some() { Dim::Thread } else { Dim::Process };
+    let grid = Grid::new(store, &[dim], request.range, request.buckets);
+    grid.tell(source);
+    let mut lanes = Lanes::new(&request.keys, grid);
+    let lane = |(key, sub): (i32, i32)| {
+        let (process, thread) = if dim == Dim::Thread { (sub, Some(key)) } else { (key, None) };
+        let counts =
+            has(processes.as_ref(), process) && thread.is_none_or(|thread| has(threads.as_ref(), thread));
+        counts.then_some(if kind == LaneKind::Thread { key } else { process })
+    };
+    if let Some(level) = grid.level {
+        let slots: Vec<usize> = (0..SLOTS).collect();
+        let keys = if kind == LaneKind::Process && dim == Dim::Thread {
+            threads.clone().unwrap_or_default()
+        } else {
+            lanes.keys.clone()
+        };
+        store.runs((dim, level), Some(&keys), grid.span(), &slots, source, &mut |key, run, shift| {
+            if let Some(lane) = lane(key) {
+                lanes.add_run(lane, run, shift, |_, _| {});
+            }
+        })?;
+    } else if let Some(table) = store.table(dim) {
+        store.parts(table, grid.span(), source, &mut |part| {
+            if let Some(lane) = key_in(part, dim).and_then(lane) {
+                lanes.add_part(lane, part, |_, _| {});
+            }
+        })?;
+    }
+    Ok((lanes.header(Vec::new(), SWITCHES), thread_columns(&lanes, &request.keys)))
+}
+
+fn thread_columns(lanes: &Lanes, asked: &[i32]) -> Vec<(&'static str, Vec<u8>)> {
+    let width = lanes.grid.width;
+    let waits = |cell: &Values| cell.get(WAITING..SWITCHES).map(<[i64]>::to_vec).unwrap_or_default();
+    let value = |name: &str, cell: &Values| {
+        let at = |slot: usize| cell.get(slot).copied().unwrap_or(0);
+        match name {
+            "running" => share(at(RUNNING), width),
+            "ready" => share(at(READY), width),
+            "waiting" => share(waits(cell).into_iter().fold(0, i64::saturating_add), width),
+            "reason" => {
+                // Of equal ones the first.
+                let longest = waits(cell).into_iter().enumerate().rev().max_by_key(|(_, time)| *time);
+                longest.map_or(0, |(place, _)| u8::try_from(place).unwrap_or(0))
+            }
+            _ => count(at(SWITCHES)),
+        }
+    };
+    THREAD_COLUMNS.iter().map(|name| (*name, lanes.column(asked, |_, cell| value(name, cell)))).collect()
+}
+
+fn cores(store: &Store, request: &TimelineRequest, source: &mut Source) -> Result<Drawn> {
+    let Selection { processes, threads, cores } = &request.selection;
+    source.not_applied.extend(threads.as_ref().map(|_| Field::Thread));
+    let (processes, cores) = (sorted(processes.as_ref()), sorted(cores.as_ref()));
+    let grid = Grid::new(store, &[Dim::Core, Dim::Dpc], request.range, request.buckets);
+    grid.tell(source);
+    let mut lanes = Lanes::new(&request.keys, grid);
+    let mut dpcs = Lanes::new(&request.keys, grid);
+    let mut by_process = ByProcess::default();
+    let counts = |key: i32| has(cores.as_ref(), key);
+    if let Some(level) = grid.level {
+        let keys: Vec<i32> = lanes.keys.iter().copied().filter(|key| counts(*key)).collect();
+        let slots = [RUNNING, CORE_SWITCHES];
+        store.runs(
+            (Dim::Core, level),
+            Some(&keys),
+            grid.span(),
+            &slots,
+            source,
+            &mut |(key, sub), run, shift| {
+                if has(processes.as_ref(), sub) {
+                    lanes.add_run(key, run, shift, |cell, values| by_process.add(cell, sub, values[RUNNING]));
+                }
+            },
+        )?;
+        store.runs(
+            (Dim::Dpc, level),
+            Some(&keys),
+            grid.span(),
+            &[0],
+            source,
+            &mut |(key, _), run, shift| {
+                dpcs.add_run(key, run, shift, |_, _| {});
+            },
+        )?;
+    } else {
+        if let Some(table) = store.table(Dim::Core) {
+            store.parts(table, grid.span(), source, &mut |part| {
+                if part.dim == Dim::Core && counts(part.key) && has(processes.as_ref(), part.sub) {
+                    let is_time = part.slot == RUNNING;
+                    lanes.add_part(part.key, part, |cell, amount| {
+                        by_process.add(cell, part.sub, if is_time { amount } else { 0 });
+                    });
+                }
+            })?;
+        }
+        if let Some(table) = store.table(Dim::Dpc) {
+            store.parts(table, grid.span(), source, &mut |part| {
+                if counts(part.key) {
+                    dpcs.add_part(part.key, part, |_, _| {});
+                }
+            })?;
+        }
+    }
+    let (palette, places) = by_process.palette();
+    let column = |name: &'static str| {
+        let values = match name {
+            "running" => lanes.column(&request.keys, |_, cell| share(cell[RUNNING], grid.width)),
+            "dpc" => dpcs.column(&request.keys, |_, cell| share(cell[0], grid.width)),
+            "process" => {
+                lanes.column(&request.keys, |cell, _| places.get(&cell).copied().unwrap_or(NO_PROCESS))
+            }
+            _ => lanes.column(&request.keys, |_, cell| count(cell[CORE_SWITCHES])),
+        };
+        (name, values)
+    };
+    let columns = CORE_COLUMNS.into_iter().map(column).collect();
+    Ok((lanes.header(palette, CORE_SWITCHES), columns))
+}
+
+/// Which process ran how long in which cell.
+#[derive(Default)]
+struct ByProcess(Vec<(usize, i32, i64)>);
+
+impl ByProcess {
+    fn add(&mut self, cell: usize, process: i32, time: i64) {
+        match self.0.last_mut() {
+            Some((last, of, sum)) if *last == cell && *of == process => *sum = sum.saturating_add(time),
+            _ if time > 0 => self.0.push((cell, process, time)),
+            _ => {}
+        }
+    }
+
+    /// The processes that ran most in some cell, those with most time first; and their places there by cell.
+    fn palette(mut self) -> (Vec<i32>, HashMap<usize, u8>) {
+        self.0.sort_unstable();
+        let mut most: HashMap<usize, (i64, i32)> = HashMap::new();
+        for same in self.0.chunk_by(|one, other| (one.0, one.1) == (other.0, other.1)) {
+            let Some((cell, process, _)) = same.first() else { continue };
+            let time = same.iter().fold(0i64, |sum, (_, _, time)| sum.saturating_add(*time));
+            let best = most.entry(*cell).or_insert((time, *process));
+            if time > best.0 {
+                *best = (time, *process);
+            }
+        }
+        let mut totals: HashMap<i32, i64> = HashMap::new();
+        for (time, process) in most.values() {
+            let total = totals.entry(*process).or_default();
+            *total = total.saturating_add(*time);
+        }
+        let mut palette: Vec<(i64, i32)> =
+            totals.into_iter().map(|(process, time)| (-time, process)).collect();
+        palette.sort_unstable();
+        palette.truncate(usize::from(NO_PROCESS));
+        let palette: Vec<i32> = palette.into_iter().map(|(_, process)| process).collect();
+        let places: HashMap<i32, u8> = palette.iter().copied().zip(0..NO_PROCESS).collect();
+        let of = |(cell, (_, process)): (usize, (i64, i32))| Some((cell, *places.get(&process)?));
+        let cells = most.into_iter().filter_map(of).collect();
+        (palette, cells)
+    }
+}

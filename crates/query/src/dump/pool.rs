@@ -1,0 +1,280 @@
+//! Memory of the kernel: what drivers allocated and did not free, by tag, process or stack; single blocks.
+
+use super::sql::{
+    NO_NUMBER, NO_TEXT, PROCESS_COLUMNS, ProcessQuery, filtered, process_columns, quoted, stack_condition,
+    stack_text, text_condition, time_condition,
+};
+use super::{Recorded, Top};
+use crate::question::Format::{Bytes, FineMilliseconds, Moment, Process, ProcessLine, Whole, Word};
+use crate::question::{Column, Form, Question, Ranked, View, frames, group, option};
+use crate::range::{Range, Unit};
+
+declare! {
+    /// What a row sums up.
+    pub words PoolBy {
+        "tag" => Tag = "All blocks with a tag and of a type.",
+        "process" => Process = "All blocks of a process.",
+        "stack" => Stack = "All blocks that a stack allocated.",
+    }
+
+    /// Orders of sums and of single blocks.
+    pub orders PoolSort {
+        "outstanding" => Outstanding: "outstanding_bytes" / "coalesce(b.alloc_ns, b.free_ns)" =
+            "Bytes that were not freed; single blocks by time.",
+        "size" => Size: "allocated_bytes" / "b.size_bytes" =
+            "Bytes that were allocated; of single blocks their size.",
+        "count" => Count: "allocations" / "coalesce(b.alloc_ns, b.free_ns)" =
+            "Allocations; single blocks by time.",
+    }
+
+    /// Which blocks.
+    #[derive(Eq)]
+    pub request PoolRequest {
+        /// Processes whose threads allocated them, or freed those that were allocated before the trace
+        processes: ProcessQuery = group(),
+        /// How many of the largest rows
+        top: Top = group(),
+        /// What a row sums up
+        by: PoolBy = option("WHAT").excludes(&["details"]).shape(),
+        /// Only blocks with these tags (*, ?, several with ;, ! excludes)
+        tag: Option<String> = option("TAGS"),
+        /// Only such memory
+        paging: Option<String> = option("KIND").among(&["paged", "nonpaged"]),
+        /// Only blocks that were allocated in the trace and not freed, or rows with such blocks
+        leaked: bool = option("").called("leak"),
+        /// Only blocks that were allocated, else freed, in this part of the trace (s)
+        time: Range = option("A..B").called("range").unit(Unit::Moment),
+        /// Only blocks whose allocation has such a frame in its stack (*, ?, several with ;, ! excludes)
+        stack: Option<String> = option("FRAMES").called("stack-filter"),
+        /// Single blocks
+        details: bool = option("").shape(),
+        /// With --details or --by stack: frames of the stacks that allocated them
+        stacks: bool = option("").called("show-stack").output(),
+        /// Order
+        sort: PoolSort = option("ORDER").called("sort-by").shape(),
+    }
+
+    /// Blocks of a tag and type, of a process, or of a stack.
+    pub row PoolRow: process {
+        ..process = "Process, with rows for each process; missing if it is not known.",
+        tag: Option<String> = "Tag, with rows for each tag.",
+        pool_type: Option<i64> = "Type of pool, with rows for each tag.",
+        paging: Option<String> = "`paged` or `nonpaged`, with rows for each tag; missing for other types.",
+        stack_id: Option<i64> = "Stack that allocated them, with rows for each; missing if none was recorded.",
+        stack: Option<String> = "Its frames, innermost first, if they are asked for.",
+        allocations: i64 = "Allocations.",
+        allocated_bytes: i64 = "Their bytes.",
+        max_allocated_bytes: Option<i64> = "Largest of them.",
+        frees: i64 = "Frees.",
+        freed_bytes: i64 = "Their bytes.",
+        frees_of_earlier: i64 = "Those among them whose allocation is not in the trace.",
+        outstanding_blocks: i64 = "Blocks that were allocated in the trace and not freed.",
+        outstanding_bytes: i64 = "Their bytes.",
+        ..process_details,
+        sort_value: f64 = "What the rows are sorted by.",
+    }
+
+    /// A block.
+    pub row PoolBlock: process {
+        alloc_ns: Option<i64> = "When it was allocated; missing if that is not in the trace.",
+        free_ns: Option<i64> = "When it was freed; missing if that is not in the trace.",
+        lifetime_ns: Option<i64> = "The time between these.",
+        tag: String = "Tag.",
+        pool_type: i64 = "Type of pool.",
+        paging: Option<String> = "`paged` or `nonpaged`; missing for other types.",
+        size_bytes: i64 = "Bytes.",
+        address: String = "Address, in hexadecimal digits.",
+        outcome: String = "`freed`, `outstanding`, `replaced` or `unknown`.",
+        ..process = "Process whose thread allocated it, or freed what was allocated before the trace.",
+        tid: Option<i64> = "The thread.",
+        free_tid: Option<i64> = "Thread that freed it.",
+        alloc_stack_id: Option<i64> = "The stack that allocated it.",
+        free_stack_id: Option<i64> = "The stack that freed it.",
+        stack: Option<String> = "Frames of the allocation, innermost first, if they are asked for.",
+        ..process_details,
+        sort_value: f64 = "What the rows are sorted by.",
+    }
+}
+
+type Sum = Column<PoolRequest, PoolRow>;
+
+const SUMS: View<PoolRequest, PoolRow> = View::new(
+    &[
+        Sum::new("OutstandingSize", "Not freed", Bytes, |_, row| row.outstanding_bytes.into()).cost(),
+        Sum::new("OutstandingCount", "Count", Whole, |_, row| row.outstanding_blocks.into()).cost(),
+        Sum::new("AllocatedSize", "Allocated", Bytes, |_, row| row.allocated_bytes.into()).cost(),
+        Sum::new("AllocatedCount", "Count", Whole, |_, row| row.allocations.into()).cost(),
+        Sum::new("MaxSize", "Largest", Bytes, |_, row| row.max_allocated_bytes.into()).worst(),
+        Sum::new("FreedSize", "Freed", Bytes, |_, row| row.freed_bytes.into()).sum(),
+        Sum::new("FreedCount", "Count", Whole, |_, row| row.frees.into()).sum(),
+        Sum::new("EarlierCount", "Of before", Whole, |_, row| row.frees_of_earlier.into()).sum().hidden(),
+        Sum::new("Type", "Type", Whole, |_, row| row.pool_type.into()).shown_if(is_by_tag),
+        Sum::new("Paging", "Paging", Word, |_, row| row.paging.clone().into()).shown_if(is_by_tag),
+        Sum::new("Tag", "Tag", Word, |_, row| row.tag.clone().into()).shown_if(is_by_tag),
+        Sum::new("Process", "Process", ProcessLine, |_, row| row.into())
+            .shown_if(|asked| asked.by == PoolBy::Process),
+        Sum::new("StackId", "Stack", Word, |_, row| row.stack_id.into())
+            .or("(none)")
+            .shown_if(|asked| asked.by == PoolBy::Stack),
+    ],
+    |row| row.sort_value,
+)
+.with_sums("Total: {AllocatedCount} allocations of {AllocatedSize}, not freed {OutstandingSize}", |_, _| true)
+.with_below(|_, row| frames(row.stack.as_deref()));
+
+fn is_by_tag(asked: &PoolRequest) -> bool {
+    asked.by == PoolBy::Tag
+}
+
+type Single = Column<PoolRequest, PoolBlock>;
+
+const BLOCKS: View<PoolRequest, PoolBlock> = View::new(
+    &[
+        Single::time("Time", |_, row| row.alloc_ns.into()),
+        Single::new("Free", "Freed", Moment, |_, row| row.free_ns.into()),
+        Single::new("Lifetime", "Lifetime ms", FineMilliseconds, |_, row| row.lifetime_ns.into()),
+        Single::new("Size", "Size", Bytes, |_, row| row.size_bytes.into()).cost(),
+        Single::new("Outcome", "Outcome", Word, |_, row| row.outcome.clone().into()),
+        Single::new("Type", "Type", Whole, |_, row| row.pool_type.into()),
+        Single::new("Paging", "Paging", Word, |_, row| row.paging.clone().into()),
+        Single::new("Tag", "Tag", Word, |_, row| row.tag.clone().into()),
+        Single::new("Address", "Address", Word, |_, row| row.address.clone().into()),
+        Single::new("Process", "Process", Process, |_, row| row.into()),
+    ],
+    |row| row.sort_value,
+)
+.ranking(|asked| Ranked::rows_unless(asked.sort != PoolSort::Size))
+.with_below(|_, row| frames(row.stack.as_deref()));
+
+impl Question for PoolRequest {
+    const NAME: &'static str = "pool";
+    const SENTENCE: &'static str = "Memory of the kernel that drivers allocated and did not free, by tag";
+
+    fn form(&self) -> Form<Self> {
+        if self.details {
+            Form::rows(&BLOCKS, self.blocks_sql()).needs(&RECORDED, true).top(self.top)
+        } else {
+            Form::rows(&SUMS, self.sql()).needs(&RECORDED, self.needs_rows()).top(self.top)
+        }
+    }
+}
+
+impl PoolRequest {
+    /// Conditions on single blocks.
+    fn limits(&self) -> Vec<String> {
+        let mut all = self.processes.conditions();
+        all.extend(time_condition("coalesce(b.alloc_ns, b.free_ns)", self.time));
+        all.extend(stack_condition("b.alloc_stack_id", self.stack.as_deref()));
+        all
+    }
+
+    fn needs_rows(&self) -> bool {
+        self.by != PoolBy::Tag || !self.limits().is_empty()
+    }
+
+    fn conditions(&self) -> Vec<String> {
+        let mut all: Vec<String> = text_condition("b.tag", self.tag.as_deref()).into_iter().collect();
+        all.extend(self.paging.as_deref().map(|paging| format!("b.paging = {}", quoted(paging))));
+        all
+    }
+
+    /// Sums by tag and type, or blocks that are added up to the same.
+    fn sums(&self) -> String {
+        if !self.needs_rows() {
+            return format!(
+                "SELECT *, {NO_NUMBER} AS process_key, {NO_NUMBER} AS alloc_stack_id FROM pool_tag"
+            );
+        }
+        format!(
+            "SELECT b.process_key, b.alloc_stack_id, b.tag, b.pool_type, b.paging,
+    CASE WHEN b.alloc_ns IS NULL THEN 0 ELSE 1 END AS allocations,
+    CASE WHEN b.alloc_ns IS NULL THEN 0 ELSE b.size_bytes END AS allocated_bytes,
+    CASE WHEN b.alloc_ns IS NOT NULL THEN b.size_bytes END AS max_allocated_bytes,
+    CASE WHEN b.free_ns IS NULL THEN 0 ELSE 1 END AS frees,
+    CASE WHEN b.free_ns IS NULL THEN 0 ELSE b.size_bytes END AS freed_bytes,
+    CASE WHEN b.alloc_ns IS NULL THEN 1 ELSE 0 END AS frees_of_earlier,
+    CASE WHEN b.outcome = 'outstanding' THEN 1 ELSE 0 END AS outstanding_blocks,
+    CASE WHEN b.outcome = 'outstanding' THEN b.size_bytes ELSE 0 END AS outstanding_bytes
+  FROM (
+{OWNED}
+  ) b
+  LEFT JOIN process p ON p.process_key = b.process_key{}",
+            filtered(&self.limits())
+        )
+    }
+
+    /// The question for sums.
+    #[must_use]
+    pub fn sql(&self) -> String {
+        let tag = if is_by_tag(self) {
+            "b.tag, b.pool_type, b.paging".to_owned()
+        } else {
+            format!("{NO_TEXT} AS tag, {NO_NUMBER} AS pool_type, {NO_TEXT} AS paging")
+        };
+        let stack = if self.by == PoolBy::Stack { "b.alloc_stack_id" } else { NO_NUMBER };
+        let (text, join) = stack_text("s.stack_id", "stack", self.stacks && self.by == PoolBy::Stack);
+        let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, \
+                    tag, pool_type, paging, stack_id";
+        let leaked = if self.leaked { "\nHAVING sum(outstanding_blocks) > 0" } else { "" };
+        format!(
+            "SELECT s.*, {text}, CAST({sort} AS DOUBLE) AS sort_value
+FROM (
+SELECT {keys}, sum(allocations) AS allocations, sum(allocated_bytes) AS allocated_bytes,
+  max(max_allocated_bytes) AS max_allocated_bytes, sum(frees) AS frees, sum(freed_bytes) AS freed_bytes,
+  sum(frees_of_earlier) AS frees_of_earlier, sum(outstanding_blocks) AS outstanding_blocks,
+  sum(outstanding_bytes) AS outstanding_bytes
+FROM (
+  SELECT {process}, {tag}, {stack} AS stack_id, b.allocations, b.allocated_bytes, b.max_allocated_bytes, b.frees,
+    b.freed_bytes, b.frees_of_earlier, b.outstanding_blocks, b.outstanding_bytes
+  FROM (
+  {sums}
+  ) b
+  LEFT JOIN process p ON p.process_key = b.process_key{conditions}
+)
+GROUP BY {keys}{leaked}
+) s{join}
+ORDER BY sort_value, s.allocated_bytes, s.freed_bytes, s.tag, s.pool_type, s.process_key, s.stack_id",
+            sort = self.sort.sql(),
+            process = process_columns("b", self.by == PoolBy::Process),
+            sums = self.sums(),
+            conditions = filtered(&self.conditions()),
+        )
+    }
+
+    /// The question for single blocks.
+    #[must_use]
+    pub fn blocks_sql(&self) -> String {
+        let mut conditions = self.conditions();
+        conditions.extend(self.limits());
+        conditions.extend(self.leaked.then(|| "b.outcome = 'outstanding'".to_owned()));
+        let (text, join) = stack_text("b.alloc_stack_id", "stack", self.stacks);
+        format!(
+            "SELECT b.alloc_ns, b.free_ns, b.lifetime_ns, b.tag, b.pool_type, b.paging, b.size_bytes,
+  hex(b.address) AS address, b.outcome, b.process_key, {PROCESS_COLUMNS}, t.tid, f.tid AS free_tid,
+  b.alloc_stack_id, b.free_stack_id, {text}, CAST({sort} AS DOUBLE) AS sort_value
+FROM (
+{OWNED}
+) b
+LEFT JOIN process p ON p.process_key = b.process_key
+LEFT JOIN thread t ON t.thread_key = b.thread_key
+LEFT JOIN thread f ON f.thread_key = b.free_thread_key{join}{conditions}
+ORDER BY sort_value, coalesce(b.alloc_ns, b.free_ns), b.tag, hex(b.address)",
+            sort = self.sort.single_sql(),
+            conditions = filtered(&conditions),
+        )
+    }
+}
+
+/// Blocks with the thread that allocated them, of those of before the trace with that which freed them.
+const OWNED: &str =
+    "    SELECT o.*, CASE WHEN o.alloc_ns IS NULL THEN o.free_process_key ELSE o.alloc_process_key END AS process_key,
+      CASE WHEN o.alloc_ns IS NULL THEN o.free_thread_key ELSE o.alloc_thread_key END AS thread_key
+    FROM pool o";
+
+const RECORDED: Recorded = Recorded {
+    sums: "pool_tag",
+    rows: "pool",
+    single: "blocks",
+    what: "memory of the kernel",
+    how: "record with the kernel keywords POOL+CSWITCH+PROC_THREAD+LOADER, with `-stackwalk PoolAlloc+PoolFree` for stacks",
+};

@@ -1,0 +1,69 @@
+//! What schemas say of the numbers of rows.
+
+use etwkit_query::dump::questions::QUESTIONS;
+use etwkit_query::question::{AnyQuestion, row_schema};
+use serde_json::{Map, Value, json};
+
+fn named(name: &str) -> &'static dyn AnyQuestion {
+    *QUESTIONS.iter().find(|question| question.name() == name).unwrap()
+}
+
+/// What the schema of a question, asked so, says of a column of its rows.
+fn said(question: &str, request: Value, column: &str) -> (Option<String>, Option<String>) {
+    let Value::Object(values) = request else { panic!("{request}") };
+    let schema = row_schema(&named(question).read(&values).unwrap().fields());
+    let column = &schema["properties"][column];
+    assert!(column["description"].is_string(), "{question}: {schema}");
+    let word = |key: &str| column[key].as_str().map(str::to_owned);
+    (word("total"), word("better"))
+}
+
+#[test]
+fn numbers_say_how_they_add_up_and_what_is_good() {
+    let details = || json!({"details": true});
+    for (question, request, column, total, better) in [
+        ("start", json!({}), "start_cost_ns", "sum", "less"),
+        ("start", json!({}), "max_start_cost_ns", "max", "less"),
+        ("start", json!({}), "starts", "sum", ""),
+        ("start", json!({}), "program", "", ""),
+        // Rows of another kind have columns of their own.
+        ("start", details(), "start_cost_ns", "sum", "less"),
+        ("start", details(), "terminate_ns", "", ""),
+        ("ready", json!({}), "max_ready_ns", "max", "less"),
+        // A view of what is made of rows, and one that asks for more than its request.
+        ("process", json!({}), "session_id", "", ""),
+        ("cpu", json!({}), "cpu_ns", "sum", "less"),
+        ("cpu", json!({"methods": "*"}), "wait_ns", "sum", "less"),
+        ("cpu", json!({}), "process_start_ns", "", ""),
+        ("exception", json!({}), "count", "sum", "less"),
+        ("memory", json!({}), "commit_bytes", "sum", "less"),
+        // A column that divides is none of the number that it divides.
+        ("ready", json!({}), "ready_ns", "sum", "less"),
+    ] {
+        let words = |word: &str| Some(word.to_owned()).filter(|word| !word.is_empty());
+        let what = format!("{question} {request} {column}");
+        assert_eq!(said(question, request, column), (words(total), words(better)), "{what}");
+    }
+}
+
+#[test]
+fn nothing_but_numbers_adds_up() {
+    for question in QUESTIONS {
+        let request = question.read(&Map::new()).or_else(|_| question.read(&needed(*question))).unwrap();
+        for field in request.fields() {
+            let says = row_schema(&[field])["properties"][field.name]["total"].is_string();
+            assert!(
+                !says || matches!(field.kind, "integer" | "number"),
+                "{} {}",
+                question.name(),
+                field.name
+            );
+        }
+    }
+}
+
+/// What a question cannot be asked without.
+fn needed(question: &dyn AnyQuestion) -> Map<String, Value> {
+    let options = question.options().into_iter().filter(|option| option.is_required);
+    options.map(|option| (option.name.to_owned(), json!("x"))).collect()
+}

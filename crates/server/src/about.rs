@@ -1,0 +1,77 @@
+//! What is known of a trace that is ready.
+
+use etwkit_engine::questions;
+use etwkit_extract::manifest::Detail;
+use etwkit_query::Session;
+use etwkit_query::question::AnyQuestion;
+use etwkit_trace::health::INCOMPLETE;
+
+use crate::cells::{asked, whole};
+use crate::problem::{Problem, Result};
+use crate::wire::{Opening, Range, TableCount, TopicInfo};
+
+/// Tables that say what things are called: that they have rows is nothing to answer from.
+const NAMES: [&str; 13] = [
+    "process",
+    "process_recorded",
+    "thread",
+    "trace",
+    "extract",
+    "topic",
+    "module",
+    "method",
+    "frame",
+    "stack",
+    "stack_frame",
+    "stack_text",
+    "diagnostic",
+];
+
+/// Of the one trace of a session.
+pub(crate) fn about(session: &Session) -> Result<Opening> {
+    let (_, manifest) =
+        session.manifests().next().ok_or_else(|| Problem::internal("the extract has no manifest"))?;
+    let sql = "SELECT coalesce(range_start_ns, 0), coalesce(range_end_ns, duration_ns) FROM trace";
+    let rows = asked(session, sql, 1)?.rows;
+    let bound = |at: usize| rows.first().and_then(|row| row.get(at)).and_then(whole).unwrap_or_default();
+    let missing = manifest.diagnostics.iter().filter(|d| INCOMPLETE.iter().any(|(kind, _)| *kind == d.kind));
+    let topics = manifest.topics.iter();
+    Ok(Opening {
+        hash: manifest.source.hash.clone(),
+        range: Range { from_ns: bound(0), to_ns: bound(1) },
+        start_filetime: manifest.clock.start_filetime.to_string(),
+        computer: manifest.machine.computer.clone(),
+        os: manifest.machine.os_version.clone(),
+        processors: u32::try_from(manifest.machine.processors).unwrap_or_default(),
+        is_summary: manifest.detail != Detail::Full,
+        tables: tables(session)?,
+        topics: topics.map(|t| TopicInfo { name: t.topic.clone(), is_recorded: t.recorded }).collect(),
+        missing: missing.map(|d| d.message.clone()).collect(),
+        questions: questions().filter(|q| has_something(session, *q)).map(|q| q.name().to_owned()).collect(),
+    })
+}
+
+/// Tables that have rows, those of the manifests.
+fn tables(session: &Session) -> Result<Vec<TableCount>> {
+    let mut all = Vec::new();
+    for table in etwkit_query::tables() {
+        if session.has_rows(table.name) != Some(true) {
+            continue;
+        }
+        let rows = asked(session, &format!("SELECT count(*) FROM {}", table.name), 1)?.rows;
+        let rows = rows.first().and_then(|row| row.first()).and_then(whole).unwrap_or_default();
+        all.push(TableCount { name: table.name.to_owned(), rows: u64::try_from(rows).unwrap_or_default() });
+    }
+    Ok(all)
+}
+
+/// Whether a table that the question reads has rows. Where nobody can say before it is asked, it may.
+fn has_something(session: &Session, question: &dyn AnyQuestion) -> bool {
+    let Ok(request) = question.read(&serde_json::Map::new()) else { return true };
+    if request.of_names().is_some() {
+        return false;
+    }
+    let Ok(tables) = session.tables_named(&request.show_sql()) else { return true };
+    let mut telling = tables.iter().filter(|name| !NAMES.contains(&name.as_str())).peekable();
+    telling.peek().is_none() || telling.any(|name| session.has_rows(name) == Some(true))
+}

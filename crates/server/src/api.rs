@@ -1,0 +1,147 @@
+//! From requests to answers: JSON is read, a thread answers, JSON is written.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::body::{Body, Bytes, HttpBody as _};
+use axum::extract::{Request, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, get, post};
+use etwkit_engine::Asking;
+use etwkit_query::Session;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::problem::{Problem, Result};
+use crate::state::{Ready, Shared};
+use crate::wire::Source;
+use crate::work;
+
+/// Longest request.
+const MAX_BODY: usize = 1 << 20;
+
+/// How long a request may take to arrive.
+const BODY_TIME: Duration = Duration::from_secs(15);
+
+/// What answers a request, on a thread of its own.
+pub(crate) struct Call<'c> {
+    pub(crate) shared: &'c Shared,
+    pub(crate) asking: &'c Asking,
+    begun: Instant,
+}
+
+impl Call<'_> {
+    /// The trace of a request.
+    pub(crate) fn ready(&self, trace: u32) -> Result<Arc<Ready>> {
+        self.shared.ready(trace)
+    }
+
+    pub(crate) fn session(&self, ready: &Ready) -> Result<Session> {
+        ready.session(&self.shared.engine, self.asking)
+    }
+
+    /// How an answer came about that one statement gives.
+    pub(crate) fn of_sql(&self, ready: &Ready, sql: String, rows_read: u64) -> Source {
+        let path = ready.named.display().to_string();
+        let command = format!("etwkit sql {} {}", word(&path), word(&sql));
+        Source { sql, command, rows_read, took_ms: self.took_ms(), ..Source::default() }
+    }
+
+    /// Milliseconds since the request was there.
+    pub(crate) fn took_ms(&self) -> f64 {
+        self.begun.elapsed().as_secs_f64() * 1e3
+    }
+}
+
+/// A word of a command line.
+pub(crate) fn word(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,@%+".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// A question whose request and answer are JSON.
+pub(crate) fn ask<Q, A>(answer: fn(&Call<'_>, &Q) -> Result<A>) -> MethodRouter<Arc<Shared>>
+where
+    Q: DeserializeOwned + Send + 'static,
+    A: Serialize + Send + 'static,
+{
+    ask_for(answer, |answer| Ok(json(&answer)))
+}
+
+/// A question whose request is JSON and whose answer is an Arrow stream.
+pub(crate) fn ask_arrow<Q>(answer: fn(&Call<'_>, &Q) -> Result<Vec<u8>>) -> MethodRouter<Arc<Shared>>
+where
+    Q: DeserializeOwned + Send + 'static,
+{
+    ask_for(answer, |bytes| {
+        let kind = [(header::CONTENT_TYPE, "application/vnd.apache.arrow.stream")];
+        Ok((kind, bytes).into_response())
+    })
+}
+
+fn ask_for<Q, A>(
+    answer: fn(&Call<'_>, &Q) -> Result<A>,
+    write: impl Fn(A) -> Result<Response> + Clone + Send + Sync + 'static,
+) -> MethodRouter<Arc<Shared>>
+where
+    Q: DeserializeOwned + Send + 'static,
+    A: Send + 'static,
+{
+    post(async move |State(shared): State<Arc<Shared>>, request: Request| -> Response {
+        let begun = Instant::now();
+        let answered = async {
+            let request: Q = parse(&body(request.into_body()).await?)?;
+            let of_call = shared.clone();
+            let work = move |asking: &Asking| answer(&Call { shared: &of_call, asking, begun }, &request);
+            write(work::answer(shared, work).await?)
+        };
+        answered.await.unwrap_or_else(IntoResponse::into_response)
+    })
+}
+
+/// Something that is there without asking an extract.
+pub(crate) fn tell<A: Serialize + Send + 'static>(answer: fn(&Shared) -> A) -> MethodRouter<Arc<Shared>> {
+    get(async move |State(shared): State<Arc<Shared>>| json(&answer(&shared)))
+}
+
+/// The body of a request.
+pub(crate) async fn body(body: Body) -> Result<Bytes> {
+    // One that says how long it is is not read first.
+    let is_long = usize::try_from(body.size_hint().lower()).map_or(true, |bytes| bytes > MAX_BODY);
+    if is_long {
+        return Err(Problem::too_large(format!("a request has at most {MAX_BODY} bytes")));
+    }
+    let read = tokio::time::timeout(BODY_TIME, axum::body::to_bytes(body, MAX_BODY)).await;
+    let read = read.map_err(|_| Problem::slow())?;
+    read.map_err(|_| Problem::too_large(format!("a request has at most {MAX_BODY} bytes")))
+}
+
+/// A request.
+pub(crate) fn parse<Q: DeserializeOwned>(body: &[u8]) -> Result<Q> {
+    serde_json::from_slice(body)
+        .map_err(|error| Problem::bad(format!("the request is not understood: {error}")))
+}
+
+pub(crate) fn json(answer: &impl Serialize) -> Response {
+    match serde_json::to_vec(answer) {
+        Ok(bytes) => ([(header::CONTENT_TYPE, "application/json")], bytes).into_response(),
+        Err(error) => Problem::internal(error.to_string()).into_response(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_command_lines_are_quoted_as_shells_read_them() {
+        assert_eq!(word("slow.etl"), "slow.etl");
+        assert_eq!(word("a b"), "'a b'");
+        assert_eq!(word("SELECT 'x'"), r"'SELECT '\''x'\'''");
+        assert_eq!(word(""), "''");
+    }
+}

@@ -1,0 +1,121 @@
+//! Declared questions.
+
+use etwkit_engine::{Asking, question};
+use etwkit_query::dump::trace::TraceInfo;
+use etwkit_query::question::{self as declared, Heading, Part, Style, Values};
+use etwkit_query::text::Text;
+
+use crate::api::{Call, word};
+use crate::lines;
+use crate::problem::{Problem, Result};
+use crate::wire::{Answer, AnswerColumn, AnswerTable, AskRequest, Cell, Source};
+
+/// Rows of a table of an answer, at most.
+const MOST_ROWS: usize = 10_000;
+
+pub(crate) fn ask(call: &Call<'_>, request: &AskRequest) -> Result<Answer> {
+    let known = question(&request.question).ok_or_else(|| {
+        Problem::not_found(format!("there is no question {:?}", request.question))
+            .with_hint("`schema` lists them")
+    })?;
+    let ready = call.ready(request.trace)?;
+    // The page names no files of this machine.
+    for option in known.options() {
+        if matches!(option.kind, declared::Kind::Files) && request.options.contains_key(option.name) {
+            return Err(Problem::bad(format!("{} names files, which the page cannot", option.name)));
+        }
+    }
+    let asked = known.read(&request.options).map_err(|error| Problem::bad(error.to_string()))?;
+    let asking: &Asking = call.asking;
+    let session = ready.session(&call.shared.engine, asking)?;
+    let text = lines::text(TraceInfo::ask(&session)?.clock());
+    let answer = asked.answer_for_people(&session).map_err(|error| error.of(&session))?;
+    let fields = asked.fields();
+    let sentence = |name: &str| {
+        let field = fields.iter().find(|field| field.name == name);
+        field.map(|field| field.sentence.to_owned()).unwrap_or_default()
+    };
+    let (mut tables, mut all) = (Vec::new(), Vec::new());
+    all.extend(answer.heading.iter().map(|line| text.line(line)));
+    for part in &answer.parts {
+        all.extend(part.head.iter().map(|line| text.line(line)));
+        all.extend(part.instead.iter().filter(|_| part.table.is_empty()).map(|line| text.line(line)));
+        tables.push(table(part, &text, &sentence));
+        all.extend(part.table.total().iter().chain(&part.foot).map(|line| text.line(line)));
+    }
+    let path = ready.named.display().to_string();
+    let command = command(&known.options(), &request.question, &request.options, &path);
+    let rows_read = u64::try_from(answer.len()).unwrap_or_default();
+    let source = Source {
+        sql: asked.show_sql(),
+        command,
+        rows_read,
+        took_ms: call.took_ms(),
+        not_applied: Vec::new(),
+        notes: answer.notes,
+    };
+    all.retain(|line| !line.trim().is_empty());
+    Ok(Answer { tables, lines: all, source })
+}
+
+fn table(part: &Part, text: &Text, sentence: &dyn Fn(&str) -> String) -> AnswerTable {
+    let columns = part.table.columns();
+    let shown: Vec<_> = columns
+        .iter()
+        .enumerate()
+        .filter(|(_, c)| c.is_shown && matches!(c.style, Style::Both | Style::Own))
+        .collect();
+    let listed: Vec<usize> = (0..part.table.len()).filter(|row| part.table.is_listed(*row)).collect();
+    let row = |row: &usize| -> Vec<Cell> {
+        let cell = |(at, column): &(usize, &declared::AnyColumn)| {
+            lines::cell(text, column.format, &part.table.value(*row, *at))
+        };
+        shown.iter().map(cell).collect()
+    };
+    AnswerTable {
+        name: part.name.to_owned(),
+        columns: shown
+            .iter()
+            .map(|(_, column)| AnswerColumn {
+                name: column.name.to_owned(),
+                title: lines::title(&heading(&column.title, text), column.format),
+                unit: lines::unit(column.format).to_owned(),
+                sentence: sentence(column.name),
+            })
+            .collect(),
+        rows: listed.iter().take(MOST_ROWS).map(row).collect(),
+        is_cut: listed.len() > MOST_ROWS,
+    }
+}
+
+/// What stands above a column, without what depends on the format of times.
+fn heading(heading: &Heading, text: &Text) -> String {
+    match heading {
+        Heading::Words(words) => words.clone(),
+        Heading::Time => "Time".to_owned(),
+        Heading::TimeIn(words, _) => (*words).to_owned(),
+        Heading::Line(line) => text.line(line),
+    }
+}
+
+/// The command line that asks the same.
+fn command(options: &[declared::Opt], question: &str, values: &Values, path: &str) -> String {
+    let mut line = format!("etwkit dump {question}");
+    for option in options {
+        let name = option.name.replace('_', "-");
+        let words = match values.get(option.name) {
+            None | Some(serde_json::Value::Null | serde_json::Value::Bool(false)) => continue,
+            Some(serde_json::Value::Bool(true)) => String::new(),
+            Some(serde_json::Value::String(text)) => format!(" {}", word(text)),
+            Some(serde_json::Value::Array(all)) => {
+                let text = |value: &serde_json::Value| {
+                    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+                };
+                all.iter().map(|value| format!(" {}", word(&text(value)))).collect()
+            }
+            Some(other) => format!(" {}", word(&other.to_string())),
+        };
+        line.push_str(&format!(" --{name}{words}"));
+    }
+    format!("{line} {}", word(path))
+}

@@ -1,0 +1,130 @@
+//! Values of columns as the page gets them.
+
+use etwkit_query::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use etwkit_query::arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type, SchemaRef};
+use etwkit_query::arrow::util::display::{ArrayFormatter, FormatOptions};
+use etwkit_query::{Held, Session};
+
+use crate::problem::Result;
+use crate::wire::Cell;
+
+/// Numbers from here on cannot be held exactly by a page.
+const TOO_LARGE: u64 = 1 << 53;
+
+/// Longest text of a cell; what is longer is cut.
+const MAX_TEXT: usize = 64 << 10;
+
+/// Rows of an answer.
+pub(crate) struct Rows {
+    pub(crate) schema: SchemaRef,
+    pub(crate) rows: Vec<Vec<Cell>>,
+    /// There are more.
+    pub(crate) is_cut: bool,
+}
+
+/// Asks, and keeps so many rows.
+pub(crate) fn asked(session: &Session, sql: &str, most: usize) -> Result<Rows> {
+    let mut answer = session.sql(sql)?;
+    let schema = answer.schema().clone();
+    let (mut rows, mut is_cut) = (Vec::new(), false);
+    for batch in &mut answer {
+        let batch = batch?;
+        let room = most.saturating_sub(rows.len());
+        is_cut = batch.num_rows() > room;
+        rows.extend((0..batch.num_rows().min(room)).map(|row| cells(&batch, row)));
+        if is_cut {
+            break;
+        }
+    }
+    Ok(Rows { schema, rows, is_cut })
+}
+
+/// Asks for all rows, as columns.
+pub(crate) fn batches(session: &Session, sql: &str) -> Result<Vec<RecordBatch>> {
+    let (mut all, mut held) = (Vec::new(), Held::default());
+    for batch in session.sql(sql)? {
+        let batch = batch?;
+        held.add(&batch)?;
+        all.push(batch);
+    }
+    Ok(all)
+}
+
+fn cells(batch: &RecordBatch, row: usize) -> Vec<Cell> {
+    batch.columns().iter().map(|column| cell(column, row)).collect()
+}
+
+/// The value of a column in a row.
+pub(crate) fn cell(column: &ArrayRef, row: usize) -> Cell {
+    if column.is_null(row) {
+        return Cell::Missing(());
+    }
+    match column.data_type() {
+        DataType::Boolean => Cell::Flag(column.as_boolean().value(row)),
+        DataType::Int32 => Cell::Whole(column.as_primitive::<Int32Type>().value(row).into()),
+        DataType::Int64 => exact(column.as_primitive::<Int64Type>().value(row)),
+        DataType::Float64 => number(column.as_primitive::<Float64Type>().value(row)),
+        DataType::Utf8 => Cell::Text(cut(column.as_string::<i32>().value(row))),
+        DataType::Null => Cell::Missing(()),
+        other => {
+            let options = FormatOptions::default();
+            let text = ArrayFormatter::try_new(column.as_ref(), &options)
+                .map(|formatter| formatter.value(row).to_string())
+                .unwrap_or_default();
+            let small = if other.is_integer() { text.parse().ok() } else { None };
+            small.map_or_else(|| Cell::Text(cut(&text)), exact)
+        }
+    }
+}
+
+/// A whole number, as text where a page could not hold it.
+pub(crate) fn exact(number: i64) -> Cell {
+    if number.unsigned_abs() < TOO_LARGE { Cell::Whole(number) } else { Cell::Text(number.to_string()) }
+}
+
+/// A number with a fraction; what JSON does not have is text.
+fn number(number: f64) -> Cell {
+    if number.is_finite() { Cell::Number(number) } else { Cell::Text(number.to_string()) }
+}
+
+fn cut(text: &str) -> String {
+    if text.len() <= MAX_TEXT {
+        return text.to_owned();
+    }
+    let end = text.floor_char_boundary(MAX_TEXT);
+    format!("{}…", text.get(..end).unwrap_or_default())
+}
+
+/// A whole number of a cell, however it travels.
+pub(crate) fn whole(cell: &Cell) -> Option<i64> {
+    match cell {
+        Cell::Whole(number) => Some(*number),
+        Cell::Text(text) => text.parse().ok(),
+        _ => None,
+    }
+}
+
+/// A text of a cell.
+pub(crate) fn text(cell: &Cell) -> Option<&str> {
+    match cell {
+        Cell::Text(text) => Some(text),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_a_page_cannot_hold_are_text() {
+        let session = Session::from_batches(Vec::new()).unwrap();
+        let sql = "SELECT 9007199254740991, 9007199254740992, -9007199254740993, true, NULL, 0.5, 'a', \
+                   CAST('NaN' AS DOUBLE)";
+        let rows = asked(&session, sql, 5).unwrap().rows;
+        let json = serde_json::to_string(&rows).unwrap();
+        let expected =
+            r#"[[9007199254740991,"9007199254740992","-9007199254740993",true,null,0.5,"a","NaN"]]"#;
+        assert_eq!(json, expected);
+    }
+}

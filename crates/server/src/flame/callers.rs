@@ -1,0 +1,86 @@
+//! Trees from the innermost frame outward.
+
+use std::collections::{BTreeMap, BinaryHeap};
+
+use super::Leaf;
+use super::names::Names;
+use super::tree::Tree;
+
+/// A node that is to be unfolded, the heaviest first, and of equal ones the one that is there longest.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Folded {
+    total: i64,
+    earlier: std::cmp::Reverse<u32>,
+    /// What goes through it: the next frame outward of each stack.
+    leaves: Vec<(Option<i32>, i64, u64)>,
+}
+
+/// Adds stacks below a node. What is small is not unfolded, since all stacks together have as many nodes as
+/// frames; so the heaviest nodes are unfolded first, until there are enough.
+///
+/// With a focus, stacks begin with the caller of its outermost frame, so that this tree and that of its
+/// callees have each frame once; stacks without it are left out.
+pub(super) fn fold(
+    tree: &mut Tree,
+    below: u32,
+    leaves: &[Leaf],
+    names: &mut Names<'_>,
+    (least_share, max_nodes): (f64, u32),
+) {
+    let begin: Vec<_> =
+        leaves.iter().filter_map(|leaf| Some((begin(leaf, names)?, leaf.weight, leaf.count))).collect();
+    let total = weight(&begin);
+    let least = total as f64 * least_share;
+    let most = usize::try_from(max_nodes).unwrap_or(usize::MAX).saturating_add(tree.nodes.len());
+    let mut folded = BinaryHeap::from([Folded { total, earlier: std::cmp::Reverse(below), leaves: begin }]);
+    while let Some(Folded { earlier, leaves, .. }) = folded.pop() {
+        let at = earlier.0;
+        let mut children: BTreeMap<u32, Vec<_>> = BTreeMap::new();
+        for (stack, weight, count) in leaves {
+            match frame(stack, names) {
+                Some((name, caller)) => children.entry(name).or_default().push((caller, weight, count)),
+                None => tree.add(at, weight, count),
+            }
+        }
+        for (name, leaves) in children {
+            let total = weight(&leaves);
+            if total as f64 >= least && tree.nodes.len() < most {
+                let earlier = std::cmp::Reverse(tree.child(at, name));
+                folded.push(Folded { total, earlier, leaves });
+            } else {
+                tree.add_folded(at, total, leaves.iter().map(|leaf| leaf.2).sum());
+            }
+        }
+    }
+}
+
+fn weight(leaves: &[(Option<i32>, i64, u64)]) -> i64 {
+    leaves.iter().fold(0, |sum, leaf| sum.saturating_add(leaf.1))
+}
+
+/// Where a stack begins; nothing if it is left out.
+fn begin(leaf: &Leaf, names: &mut Names<'_>) -> Option<Option<i32>> {
+    if !names.has_focus() {
+        return Some(Some(leaf.stack));
+    }
+    let (mut next, mut found) = (Some(leaf.stack), None);
+    while let Some((name, caller)) = frame(next, names) {
+        if names.is_focus(name) {
+            found = Some(caller);
+        }
+        next = caller;
+    }
+    found
+}
+
+/// The name of the frame of a stack, and the stack of its caller; frames that are missing are passed over.
+fn frame(stack: Option<i32>, names: &mut Names<'_>) -> Option<(u32, Option<i32>)> {
+    let mut next = stack;
+    loop {
+        let (parent, frame) = names.frames.node(next?)?;
+        if frame >= 0 {
+            return Some((names.frame(frame), parent));
+        }
+        next = parent;
+    }
+}

@@ -1,0 +1,197 @@
+//! Stacks of a selection as one tree. Rows are added up by stack in SQL; the tree is folded from that.
+
+mod callees;
+mod callers;
+mod names;
+mod prune;
+mod tree;
+
+use std::collections::BTreeMap;
+
+use etwkit_query::Session;
+use etwkit_query::arrow::array::AsArray;
+use etwkit_query::arrow::datatypes::{Int32Type, Int64Type};
+use etwkit_query::frames::TraceFrames;
+use etwkit_trace::tags::TagSet;
+
+use crate::api::Call;
+use crate::cells::{asked, batches, text, whole};
+use crate::problem::{Problem, Result};
+use crate::select::select;
+use crate::tables;
+use crate::wire::{Direction, FlameAnswer, FlameRequest, Source, Weight};
+use names::Names;
+use tree::{Kinds, Tree};
+
+/// Nodes of an answer, at most.
+const MOST_NODES: u32 = 20_000;
+
+/// What is called that no process is known of.
+const NO_PROCESS: &str = "unknown process";
+
+/// The rows of one stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Leaf {
+    stack: i32,
+    weight: i64,
+    count: u64,
+}
+
+/// Stacks that stand below one process and tag.
+#[derive(Debug, Default)]
+struct Group {
+    leaves: Vec<Leaf>,
+    without_stack: i64,
+    without_stack_count: u64,
+}
+
+/// Groups by process and tag; nothing where there is no such level.
+type Groups = BTreeMap<(Option<Option<i32>>, Option<String>), Group>;
+
+pub(crate) fn flame(call: &Call<'_>, request: &FlameRequest) -> Result<FlameAnswer> {
+    if request.max_nodes == 0 || request.max_nodes > MOST_NODES {
+        return Err(Problem::bad(format!("expected 1 to {MOST_NODES} nodes")));
+    }
+    if !(0.0..=1.0).contains(&request.least_share) {
+        return Err(Problem::bad("expected a share from 0 to 1"));
+    }
+    let ready = call.ready(request.trace)?;
+    let session = call.session(&ready)?;
+    let (name, column, only, unit) = measured(request.weight);
+    if session.has_rows(name) != Some(true) {
+        return Err(Problem::not_recorded(format!("the extract has no rows of {name}")));
+    }
+    let table = tables::table(name)?;
+    let mut selected = select(&session, table, &request.selection)?;
+    selected.and(only);
+    let weight = selected.times.clipped(column, selected.range);
+    let sql = format!(
+        "SELECT stack_id, process_key, sum(weight) AS weight, count(*) AS rows \
+         FROM (SELECT t.stack_id, t.process_key, {weight} AS weight FROM {name} t{}) \
+         GROUP BY stack_id, process_key",
+        selected.sql()
+    );
+    let frames = session.frames()?;
+    let frames = frames.trace(0).ok_or_else(|| Problem::internal("the extract has no stacks"))?;
+    let (groups, rows_read) = groups(&session, &sql, frames, request)?;
+    let labels = if request.by_process { labels(&session)? } else { BTreeMap::new() };
+    let mut names = Names::new(frames, request.focus.as_deref());
+    let built = build(groups, &labels, &mut names, request);
+    let without_stack = built.without_stack;
+    let pruned = prune::prune(built, request.least_share, request.max_nodes);
+    let (nodes, texts) = names.used(&pruned.nodes);
+    let source = Source {
+        not_applied: selected.not_applied,
+        notes: selected.notes,
+        ..call.of_sql(&ready, sql, rows_read)
+    };
+    Ok(FlameAnswer {
+        nodes,
+        names: texts,
+        without_stack,
+        left_out: pruned.left_out,
+        unit: unit.to_owned(),
+        source,
+    })
+}
+
+/// Table, column, which rows, and unit.
+const fn measured(weight: Weight) -> (&'static str, &'static str, &'static str, &'static str) {
+    match weight {
+        Weight::Cpu => ("cpu_sample", "weight_ns", "NOT t.is_idle", "ns"),
+        Weight::Wait => ("context_switch", "wait_ns", "t.wait_ns > 0", "ns"),
+        Weight::Ready => ("context_switch", "ready_ns", "t.ready_ns > 0", "ns"),
+        Weight::DiskBytes => ("disk_io", "size_bytes", "t.size_bytes > 0", "bytes"),
+    }
+}
+
+/// Rows by stack, in the groups that are wanted, and how many there were.
+fn groups(
+    session: &Session,
+    sql: &str,
+    frames: &TraceFrames,
+    request: &FlameRequest,
+) -> Result<(Groups, u64)> {
+    let tagged = request.by_tag.then(|| frames.tagged(&TagSet::built_in()));
+    let (mut groups, mut rows) = (Groups::new(), 0_u64);
+    for batch in batches(session, sql)? {
+        let [stacks, processes, weights, counts] = batch.columns() else { continue };
+        let stacks = stacks.as_primitive::<Int32Type>().iter();
+        let processes = processes.as_primitive::<Int32Type>().iter();
+        let (weights, counts) = (weights.as_primitive::<Int64Type>(), counts.as_primitive::<Int64Type>());
+        for (((stack, process), weight), count) in stacks.zip(processes).zip(weights).zip(counts) {
+            let (weight, count) = (weight.unwrap_or_default(), count.unwrap_or_default());
+            let count = u64::try_from(count).unwrap_or_default();
+            rows = rows.saturating_add(count);
+            let tag = tagged.as_ref().map(|tagged| {
+                let tag = tagged.tag(stack.unwrap_or(-1)).and_then(|tag| tagged.name(tag));
+                tag.unwrap_or("Other").to_owned()
+            });
+            let group = groups.entry((request.by_process.then_some(process), tag)).or_default();
+            match stack {
+                Some(stack) => group.leaves.push(Leaf { stack, weight, count }),
+                None => {
+                    group.without_stack = group.without_stack.saturating_add(weight);
+                    group.without_stack_count = group.without_stack_count.saturating_add(count);
+                }
+            }
+        }
+    }
+    // Equal questions have equal answers, whatever the order of groups.
+    groups.values_mut().for_each(|group| group.leaves.sort_by_key(|leaf| leaf.stack));
+    Ok((groups, rows))
+}
+
+/// What processes are called.
+fn labels(session: &Session) -> Result<BTreeMap<i32, String>> {
+    let sql = "SELECT process_key, concat(coalesce(name, '?'), ' (', pid, ')') FROM process";
+    let rows = asked(session, sql, 1_000_000)?.rows;
+    let label = |row: &Vec<crate::wire::Cell>| {
+        let key = row.first().and_then(whole).and_then(|key| i32::try_from(key).ok())?;
+        Some((key, row.get(1).and_then(text)?.to_owned()))
+    };
+    Ok(rows.iter().filter_map(label).collect())
+}
+
+/// The whole tree.
+fn build(
+    groups: Groups,
+    labels: &BTreeMap<i32, String>,
+    names: &mut Names<'_>,
+    request: &FlameRequest,
+) -> Tree {
+    let root = match &request.focus {
+        Some(focus) => names.text(focus, Kinds::METHOD),
+        None => names.text("all", Kinds::ROOT),
+    };
+    let mut tree = Tree::new(root);
+    let mut processes: Vec<_> = groups.keys().map(|(process, _)| *process).collect();
+    processes.dedup();
+    let has_processes = processes.len() > 1;
+    for ((process, tag), group) in groups {
+        let mut at = tree.root();
+        if let Some(process) = process.filter(|_| has_processes) {
+            let label = process.and_then(|key| labels.get(&key)).map_or(NO_PROCESS, String::as_str);
+            at = tree.child(at, names.text(label, Kinds::PROCESS));
+        }
+        if let Some(tag) = tag {
+            at = tree.child(at, names.text(&tag, Kinds::TAG));
+        }
+        if request.focus.is_none() {
+            tree.add(at, group.without_stack, group.without_stack_count);
+            tree.without_stack = tree.without_stack.saturating_add(group.without_stack);
+        }
+        match request.direction {
+            Direction::TopDown => callees::fold(&mut tree, at, &group.leaves, names),
+            Direction::BottomUp => {
+                let least = (request.least_share, request.max_nodes);
+                callers::fold(&mut tree, at, &group.leaves, names, least);
+            }
+        }
+    }
+    tree.sum_up();
+    tree
+}
+
+#[cfg(test)]
+mod tests;

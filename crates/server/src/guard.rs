@@ -1,0 +1,70 @@
+//! Who may ask, and what every answer says to the browser.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use crate::problem::Problem;
+use crate::state::Shared;
+
+/// Scripts, styles and answers come from here alone, and nothing frames the page.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+                      connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; \
+                      frame-ancestors 'none'";
+
+/// What every answer says.
+const HEADERS: [(HeaderName, &str); 4] = [
+    (header::CONTENT_SECURITY_POLICY, POLICY),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+];
+
+/// Paths below this need the token.
+const API: &str = "/api/";
+
+/// Lets requests in that came through a link of this server.
+pub(crate) async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
+    let is_api = request.uri().path().starts_with(API);
+    let mut response = match check(&shared, request.headers(), is_api) {
+        Ok(()) => next.run(request).await,
+        Err(problem) => problem.into_response(),
+    };
+    let headers = response.headers_mut();
+    for (name, value) in HEADERS {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    if is_api || !headers.contains_key(header::CACHE_CONTROL) {
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
+    response
+}
+
+fn check(shared: &Shared, headers: &HeaderMap, is_api: bool) -> Result<(), Problem> {
+    // Any name can be made to lead to the loopback address: only those that the link can have are answered.
+    let hosts = hosts(shared.port);
+    let mut named = headers.get_all(header::HOST).iter();
+    let is_known = named.next().is_some_and(|host| hosts.iter().any(|known| host == known.as_str()));
+    if !is_known || named.next().is_some() {
+        return Err(Problem::forbidden("this server answers to its own address alone"));
+    }
+    if let Some(origin) = headers.get(header::ORIGIN) {
+        let is_own = hosts.iter().any(|host| origin.as_bytes() == format!("http://{host}").as_bytes());
+        if !is_own {
+            return Err(Problem::forbidden("this server answers to its own page alone"));
+        }
+    }
+    let given = headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes).unwrap_or_default();
+    if is_api && !shared.token.is_in(given) {
+        return Err(Problem::unauthorized());
+    }
+    Ok(())
+}
+
+/// What the header `Host` may say.
+fn hosts(port: u16) -> [String; 3] {
+    ["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{port}"))
+}

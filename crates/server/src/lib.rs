@@ -1,0 +1,43 @@
+//! Shows traces in a browser: the page, and the HTTP interface that it asks.
+//!
+//! A [`Server`] listens on the loopback address alone and opens traces by an
+//! [`Engine`](etwkit_engine::Engine). The page and anything else that asks has to know the token of the link,
+//! so that no other program or web site can ask. What is said is declared in [`wire`]. How numbers are
+//! computed is the business of the engine, of SQL and of the pyramids: here requests become their questions,
+//! and answers become JSON.
+
+#![forbid(unsafe_code)]
+
+mod about;
+mod api;
+mod ask;
+mod cells;
+mod flame;
+mod guard;
+mod lanes;
+mod lines;
+mod opening;
+mod page;
+mod pivot;
+mod problem;
+mod recent;
+mod routes;
+mod rows;
+mod schema;
+mod search;
+mod select;
+mod server;
+mod sql;
+mod stack;
+mod state;
+mod tables;
+mod times;
+mod token;
+pub mod wire;
+mod work;
+
+pub use server::{Running, Server, ServerOptions, StartError};
+pub use state::Demo;
+
+#[cfg(test)]
+mod wire_file;

@@ -1,0 +1,92 @@
+//! Values of declared questions: as cells with units, and as words in sentences.
+
+use etwkit_query::numbers::Numbers;
+use etwkit_query::question::{Format, Value};
+use etwkit_query::text::Text;
+use etwkit_query::time_format::{TimeFormat, TimeWriter, TraceClock};
+
+use crate::cells::exact;
+use crate::wire::Cell;
+
+/// Digits of a second in sentences.
+const DIGITS: u8 = 6;
+
+/// Units of titles, which the page writes itself.
+const UNITS: [&str; 9] = ["ms", "us", "µs", "s", "MB", "kB", "MiB", "bytes", "MB/s"];
+
+/// The unit of the cells of a column.
+pub(crate) const fn unit(format: Format) -> &'static str {
+    match format {
+        Format::Whole => "count",
+        Format::Id | Format::Fixed(_) => "number",
+        Format::Milliseconds
+        | Format::FineMilliseconds
+        | Format::Microseconds
+        | Format::WholeMicroseconds
+        | Format::AmongMicroseconds
+        | Format::Seconds(_)
+        | Format::Length => "ns",
+        // Of a rate those that are moved in a second; the title says so.
+        Format::Megabytes
+        | Format::Kilobytes
+        | Format::Mebibytes
+        | Format::Bytes
+        | Format::PlainBytes
+        | Format::Throughput => "bytes",
+        Format::Moment | Format::LeftMoment => "time",
+        Format::Word | Format::Process | Format::ProcessLine | Format::CommandLine | Format::Trace => "text",
+    }
+}
+
+/// A title without the unit that it ends in.
+pub(crate) fn title(words: &str, format: Format) -> String {
+    let plain = match words.rsplit_once(' ') {
+        Some((front, last)) if UNITS.contains(&last.trim_matches(['[', ']', '(', ')'])) => front,
+        _ => words,
+    };
+    if format == Format::Throughput { format!("{plain} per s") } else { plain.to_owned() }
+}
+
+/// A value as it is; the page writes it by its unit.
+pub(crate) fn cell(text: &Text, format: Format, value: &Value) -> Cell {
+    match value {
+        Value::Missing => Cell::Missing(()),
+        Value::Number(number) | Value::Moment(_, number) | Value::MomentOf(_, number) => exact(*number),
+        Value::Float(number) if number.is_finite() => Cell::Number(*number),
+        Value::Rate(bytes, ns) if *ns > 0 => Cell::Number(*bytes as f64 * 1e9 / *ns as f64),
+        Value::Rate(..) => Cell::Missing(()),
+        other => Cell::Text(text.value(format, other)),
+    }
+}
+
+/// Writes values of one trace in sentences, as the command line does.
+pub(crate) fn text(clock: TraceClock) -> Text {
+    Text {
+        numbers: Numbers::default(),
+        is_etwanalyzer: false,
+        times: TimeWriter::new(TimeFormat::Seconds, DIGITS, clock),
+        process_times: None,
+        command_lines: true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use etwkit_query::dump::trace::TraceInfo;
+    use etwkit_query::question::Line;
+
+    use super::*;
+
+    #[test]
+    fn cells_are_numbers_and_sentences_are_words() {
+        let text = text(TraceInfo::default().clock());
+        assert_eq!(cell(&text, Format::Milliseconds, &Value::Number(1_500_000)), Cell::Whole(1_500_000));
+        assert_eq!(
+            (unit(Format::Milliseconds), title("CPU ms", Format::Milliseconds)),
+            ("ns", "CPU".to_owned())
+        );
+        assert_eq!(cell(&text, Format::Throughput, &Value::Rate(500, 1_000_000_000)), Cell::Number(500.0));
+        let line = Line::new("CPU: ").value(Format::Milliseconds, 1_234_567_890).words(" ms in ").whole(2);
+        assert_eq!(text.line(&line), "CPU: 1 235 ms in 2");
+    }
+}

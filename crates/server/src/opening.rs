@@ -1,0 +1,112 @@
+//! Opening traces in the background.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use etwkit_engine::{Asking, Extracting, Progress};
+use etwkit_extract::Extract;
+use etwkit_pyramid::Pyramid;
+
+use crate::about::about;
+use crate::problem::{Problem, Result};
+use crate::recent;
+use crate::state::{Ready, Shared, Stage, Trace, lock};
+
+/// Planning recurses.
+const STACK_BYTES: usize = 16 << 20;
+
+/// What to do about a file of which nothing better is known.
+const HINT: &str = "is it a whole trace (.etl) or extract (NAME.etwx)? `etwkit info` tells more of it";
+
+/// Begins to open a path, unless it is open. `info` tells how far it is.
+pub(crate) fn begin(shared: &Arc<Shared>, path: &Path) -> Result<()> {
+    let Some(trace) = shared.add(path)? else { return Ok(()) };
+    let shared = shared.clone();
+    let thread = std::thread::Builder::new().name("open".to_owned()).stack_size(STACK_BYTES);
+    thread.spawn(move || {
+        let stage = {
+            let _one = lock(&shared.opening);
+            open(&shared, &trace)
+        };
+        *lock(&trace.stage) = match stage {
+            Ok(ready) => Stage::Ready(Arc::new(ready)),
+            Err(problem) => {
+                let failure = problem.into_failure();
+                Stage::Failed {
+                    message: failure.message,
+                    hint: failure.hint.or_else(|| Some(HINT.to_owned())),
+                }
+            }
+        };
+    })?;
+    Ok(())
+}
+
+fn open(shared: &Arc<Shared>, trace: &Arc<Trace>) -> Result<Ready> {
+    let asking = Asking {
+        cancel: shared.ending.clone(),
+        progress: Arc::new(Reporter { trace: trace.clone(), shared: shared.clone() }),
+        ..Asking::default()
+    };
+    if !trace.path.exists() {
+        return Err(Problem::not_found(format!("there is no {}", trace.path.display()))
+            .with_hint("name a trace (.etl) or an extract (NAME.etwx)"));
+    }
+    let mut notes = Vec::new();
+    let extract = shared.engine.extract_of(&asking, &trace.path, &mut notes)?;
+    // From now on it stays open between questions.
+    let mut open: Vec<_> = shared.extracts();
+    open.push(extract.clone());
+    shared.engine.pool().want(open);
+    tell(trace, "reading what is in it", None);
+    let session = shared.engine.open(&asking, std::slice::from_ref(&extract), &mut notes)?;
+    let opening = about(&session)?;
+    tell(trace, "building the timeline", None);
+    let pyramid = pyramid(shared, trace, &extract)?;
+    if !trace.path.starts_with(&shared.uploads) {
+        recent::add(&shared.cache_folder, &trace.path);
+    }
+    Ok(Ready::new(trace.path.clone(), extract, opening, pyramid))
+}
+
+/// Without what timelines are drawn from, everything else can be asked all the same.
+fn pyramid(shared: &Shared, trace: &Trace, extract: &Path) -> Result<etwkit_pyramid::Result<Pyramid>> {
+    let extract = Extract::open(extract).map_err(etwkit_engine::Error::from)?;
+    let cache = shared.cache_folder.join("pages");
+    Ok(Pyramid::open(&extract, Some(&cache), &mut |progress| {
+        tell(trace, "building the timeline", share(progress.rows, progress.of));
+        !shared.ending.is_asked()
+    }))
+}
+
+/// Part of a whole that is done.
+fn share(done: u64, of: u64) -> Option<f64> {
+    (of > 0).then(|| (done as f64 / of as f64).clamp(0.0, 1.0))
+}
+
+fn tell(trace: &Trace, step: &str, done: Option<f64>) {
+    *lock(&trace.stage) = Stage::Opening { step: step.to_owned(), done };
+}
+
+/// Tells how far the extraction of a trace is.
+struct Reporter {
+    trace: Arc<Trace>,
+    shared: Arc<Shared>,
+}
+
+impl std::fmt::Debug for Reporter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Reporter").finish_non_exhaustive()
+    }
+}
+
+impl Progress for Reporter {
+    fn extracting(&self, _: &Path) -> Extracting {
+        let (trace, shared) = (self.trace.clone(), self.shared.clone());
+        Box::new(move |progress| {
+            tell(&trace, "extracting", Some(progress.done.clamp(0.0, 1.0)));
+            if shared.ending.is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })
+    }
+}

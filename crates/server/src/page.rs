@@ -1,0 +1,106 @@
+//! The files of the page, which are a part of the program.
+
+use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+use etwkit_extract::digest;
+
+/// A file of the page.
+struct File {
+    /// Its name in the root.
+    name: &'static str,
+    bytes: &'static [u8],
+    /// The same, packed with Brotli.
+    packed: Option<&'static [u8]>,
+}
+
+/// The files; without any the program was built without the page.
+static FILES: &[File] = &include!(concat!(env!("OUT_DIR"), "/page.rs"));
+
+/// The page itself.
+const INDEX: &str = "index.html";
+
+/// What stands in place of the page.
+const NO_PAGE: &str = "<!doctype html>
+<html lang=\"en\">
+<head><meta charset=\"utf-8\"><title>etwkit</title></head>
+<body>
+<h1>This program was built without the page</h1>
+<p>Its server answers, but there is nothing to look at. To have the page, install Node 20 or later, then in the
+sources of etwkit:</p>
+<pre>cd ui
+npm ci
+npm run build
+cd ..
+cargo build --release</pre>
+</body>
+</html>
+";
+
+/// Whether the program has the page.
+pub(crate) fn is_there() -> bool {
+    FILES.iter().any(|file| file.name == INDEX)
+}
+
+/// Answers with a file of the page.
+pub(crate) async fn file(method: Method, uri: Uri, headers: HeaderMap) -> Response {
+    if method != Method::GET && method != Method::HEAD {
+        return StatusCode::METHOD_NOT_ALLOWED.into_response();
+    }
+    // Names are compared as they are: no path leads anywhere else.
+    let name = match uri.path() {
+        "/" => INDEX,
+        path => path.strip_prefix('/').unwrap_or(path),
+    };
+    match FILES.iter().find(|file| file.name == name) {
+        Some(file) => file.answer(&headers),
+        None if name == INDEX => {
+            ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], NO_PAGE).into_response()
+        }
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+impl File {
+    fn answer(&self, headers: &HeaderMap) -> Response {
+        let packed = self.packed.filter(|_| takes_brotli(headers));
+        let bytes = packed.unwrap_or(self.bytes);
+        let tag = format!("\"{}\"", digest(&[bytes]));
+        let common = [
+            (header::ETAG, tag.as_str()),
+            (header::CACHE_CONTROL, self.caching()),
+            (header::VARY, "Accept-Encoding"),
+        ];
+        if headers.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == tag.as_bytes()) {
+            return (StatusCode::NOT_MODIFIED, common).into_response();
+        }
+        let mut response = (common, [(header::CONTENT_TYPE, self.kind())], bytes).into_response();
+        if packed.is_some() {
+            let brotli = axum::http::HeaderValue::from_static("br");
+            response.headers_mut().insert(header::CONTENT_ENCODING, brotli);
+        }
+        response
+    }
+
+    /// Files with a hash in their name never change; the page names the ones of its version.
+    fn caching(&self) -> &'static str {
+        if self.name == INDEX { "no-cache" } else { "max-age=31536000, immutable" }
+    }
+
+    fn kind(&self) -> &'static str {
+        match self.name.rsplit_once('.').map_or("", |(_, ending)| ending) {
+            "html" => "text/html; charset=utf-8",
+            "js" => "text/javascript; charset=utf-8",
+            "css" => "text/css; charset=utf-8",
+            "svg" => "image/svg+xml",
+            "json" => "application/json",
+            "woff2" => "font/woff2",
+            "png" => "image/png",
+            _ => "application/octet-stream",
+        }
+    }
+}
+
+fn takes_brotli(headers: &HeaderMap) -> bool {
+    let accepted = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    accepted.flat_map(|value| value.split(',')).any(|one| one.trim() == "br")
+}

@@ -1,0 +1,204 @@
+//! Groups of rows, one level at a time.
+
+use etwkit_query::Session;
+use etwkit_trace::table::Table;
+
+use crate::api::Call;
+use crate::cells::{asked, text, whole};
+use crate::problem::{Problem, Result};
+use crate::select::{Selected, equals, select};
+use crate::stack;
+use crate::tables::{self, Shown};
+use crate::wire::{Cell, Measure, PivotAnswer, PivotRequest, PivotRow, Source};
+
+/// Groups of an answer, at most.
+const MOST_ROWS: u32 = 1_000;
+/// Levels, at most.
+const MOST_LEVELS: usize = 8;
+/// Measures, at most.
+const MOST_MEASURES: usize = 16;
+
+/// The SQL of a level.
+struct Level<'r> {
+    request: &'r PivotRequest,
+    shown: Shown,
+    /// `WITH` the rows of the level and their groups.
+    with: String,
+    /// The measures, each with its name.
+    measures: Vec<String>,
+}
+
+pub(crate) fn pivot(call: &Call<'_>, request: &PivotRequest) -> Result<PivotAnswer> {
+    check(request)?;
+    let table = tables::table(&request.table)?;
+    let ready = call.ready(request.trace)?;
+    let session = call.session(&ready)?;
+    let mut selected = select(&session, table, &request.selection)?;
+    for (name, value) in request.group_by.iter().zip(&request.path) {
+        let outer = tables::column(table, name)?;
+        selected.and(equals(&outer.group(), outer.kind(), value)?);
+    }
+    let level = Level::new(request, table, &selected)?;
+    let sql = level.groups_sql();
+    let most = usize::try_from(request.limit).unwrap_or_default();
+    let mut rows = asked(&session, &sql, most)?.rows.into_iter().map(split).collect::<Vec<_>>();
+    if level.shown.is_stack() {
+        name_stacks(&session, &mut rows)?;
+    }
+    let of_all = asked(&session, &level.total_sql(), 1)?.rows.into_iter().next().unwrap_or_default();
+    let mut of_all = of_all.into_iter();
+    let count = |cell: Option<Cell>| cell.as_ref().and_then(whole).and_then(|n| u64::try_from(n).ok());
+    let rows_read = count(of_all.next()).unwrap_or_default();
+    let groups = count(of_all.next()).unwrap_or_default();
+    let total = PivotRow { value: Cell::Missing(()), label: "all".to_owned(), measures: of_all.collect() };
+    let others = if groups > u64::from(request.limit) {
+        let measures = asked(&session, &level.others_sql(), 1)?.rows.into_iter().next().unwrap_or_default();
+        Some(PivotRow { value: Cell::Missing(()), label: "others".to_owned(), measures })
+    } else {
+        None
+    };
+    let source = Source {
+        not_applied: selected.not_applied,
+        notes: selected.notes,
+        ..call.of_sql(&ready, sql, rows_read)
+    };
+    Ok(PivotAnswer { rows, others, total, groups, source })
+}
+
+fn check(request: &PivotRequest) -> Result<()> {
+    let levels = request.group_by.len();
+    if levels == 0 || levels > MOST_LEVELS || request.path.len().saturating_add(1) != levels {
+        return Err(Problem::bad(format!(
+            "groups have 1 to {MOST_LEVELS} levels, and a value for each outer one"
+        )));
+    }
+    if request.limit == 0 || request.limit > MOST_ROWS {
+        return Err(Problem::bad(format!("expected a limit from 1 to {MOST_ROWS}")));
+    }
+    if request.measures.is_empty() || request.measures.len() > MOST_MEASURES {
+        return Err(Problem::bad(format!("expected 1 to {MOST_MEASURES} measures")));
+    }
+    Ok(())
+}
+
+impl<'r> Level<'r> {
+    fn new(request: &'r PivotRequest, table: &'static Table, selected: &Selected) -> Result<Self> {
+        let name = request.group_by.last().map(String::as_str).unwrap_or_default();
+        let shown = tables::column(table, name)?;
+        if !shown.info().can_group {
+            return Err(Problem::bad(format!("rows cannot be grouped by {name:?}")));
+        }
+        let mut columns = vec![format!("{} AS value", shown.group())];
+        let counted = selected.times.counted(selected.range);
+        columns.push(format!("{} AS is_counted", counted.as_deref().unwrap_or("true")));
+        let mut measures = Vec::new();
+        for (number, measure) in request.measures.iter().enumerate() {
+            let (column, computed) = computed(table, selected, number, measure)?;
+            columns.extend(column);
+            measures.push(format!("{computed} AS m{number}"));
+        }
+        let with = format!(
+            "WITH r AS (SELECT {} FROM {} t{}), g AS (SELECT value, {} FROM r GROUP BY value)",
+            columns.join(", "),
+            table.name,
+            selected.sql(),
+            measures.join(", ")
+        );
+        Ok(Self { request, shown, with, measures })
+    }
+
+    /// The order of groups: those that are equal in it by their value.
+    fn order(&self, label: &str) -> String {
+        let direction = if self.request.sort.descending { "DESC" } else { "ASC" };
+        let by = match self.request.sort.by.parse::<usize>() {
+            Ok(place) if place < self.measures.len() => format!("g.m{place}"),
+            _ => label.to_owned(),
+        };
+        format!("ORDER BY {by} {direction} NULLS LAST, g.value NULLS LAST LIMIT {}", self.request.limit)
+    }
+
+    fn groups_sql(&self) -> String {
+        let (label, joins) = self.shown.label("g.value", 0);
+        let measures: Vec<String> = (0..self.measures.len()).map(|number| format!("g.m{number}")).collect();
+        format!(
+            "{} SELECT g.value, CAST({label} AS VARCHAR) AS label, {} FROM g{joins} {}",
+            self.with,
+            measures.join(", "),
+            self.order(&label)
+        )
+    }
+
+    /// Rows, groups, and the measures of all rows together.
+    fn total_sql(&self) -> String {
+        let names: Vec<String> = (0..self.measures.len()).map(|number| format!("a.m{number}")).collect();
+        format!(
+            "{} SELECT a.all_rows, b.all_groups, {} FROM (SELECT count(*) AS all_rows, {} FROM r) a \
+             CROSS JOIN (SELECT count(*) AS all_groups FROM g) b",
+            self.with,
+            names.join(", "),
+            self.measures.join(", ")
+        )
+    }
+
+    /// The measures of all rows whose groups are left out.
+    fn others_sql(&self) -> String {
+        let (label, joins) = self.shown.label("g.value", 0);
+        format!(
+            "{}, top AS (SELECT g.value AS kept, true AS is_kept FROM g{joins} {}) \
+             SELECT {} FROM r LEFT JOIN top ON r.value IS NOT DISTINCT FROM top.kept WHERE top.is_kept IS NULL",
+            self.with,
+            self.order(&label),
+            self.measures.join(", ")
+        )
+    }
+}
+
+/// What a measure needs of each row, and how it is computed.
+fn computed(
+    table: &'static Table,
+    selected: &Selected,
+    number: usize,
+    Measure { function, column }: &Measure,
+) -> Result<(Option<String>, String)> {
+    if function == "count" {
+        return Ok((None, "count(*) FILTER (WHERE is_counted)".to_owned()));
+    }
+    let shown = tables::column(table, column)?;
+    let info = shown.info();
+    let value = match shown.declared() {
+        Some(declared) => selected.times.clipped(declared.name, selected.range),
+        None => shown.group(),
+    };
+    let call = match function.as_str() {
+        "distinct" if info.can_group => format!("count(DISTINCT c{number})"),
+        "sum" | "avg" if info.can_sum => format!("{function}(c{number})"),
+        "max" | "min" if shown.declared().is_some() => format!("{function}(c{number})"),
+        "sum" | "avg" | "max" | "min" | "distinct" => {
+            return Err(Problem::bad(format!("there is no {function} of {column:?}")));
+        }
+        _ => {
+            return Err(Problem::bad(format!("there is no measure {function:?}"))
+                .with_hint("count, sum, max, min, avg, distinct"));
+        }
+    };
+    Ok((Some(format!("{value} AS c{number}")), call))
+}
+
+/// A row of groups: value, label, measures.
+fn split(row: Vec<Cell>) -> PivotRow {
+    let mut cells = row.into_iter();
+    let value = cells.next().unwrap_or(Cell::Missing(()));
+    let label = cells.next().as_ref().and_then(text).unwrap_or_default().to_owned();
+    PivotRow { value, label, measures: cells.collect() }
+}
+
+/// Groups of stacks are called by their innermost frames.
+fn name_stacks(session: &Session, rows: &mut [PivotRow]) -> Result<()> {
+    let frames = session.frames()?;
+    let Some(frames) = frames.trace(0) else { return Ok(()) };
+    for row in rows {
+        let Some(stack) = whole(&row.value).and_then(|stack| i32::try_from(stack).ok()) else { continue };
+        row.label = stack::short(frames, stack);
+    }
+    Ok(())
+}

@@ -1,0 +1,169 @@
+//! What goes wrong, as answers say it.
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+use crate::wire::Failure;
+
+/// Result of whatever answers a request.
+pub(crate) type Result<T> = std::result::Result<T, Problem>;
+
+/// What went wrong, and the status that says so.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    status: StatusCode,
+    failure: Failure,
+}
+
+impl Problem {
+    fn new(status: StatusCode, code: &str, message: impl Into<String>) -> Self {
+        Self { status, failure: Failure { code: code.to_owned(), message: message.into(), hint: None } }
+    }
+
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.failure.hint = Some(hint.into());
+        self
+    }
+
+    pub(crate) fn bad(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "bad_request", message)
+    }
+
+    pub(crate) fn not_found(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, "not_found", message)
+    }
+
+    pub(crate) fn not_ready() -> Self {
+        Self::new(StatusCode::CONFLICT, "not_ready", "the trace is still being opened")
+            .with_hint("ask again when `info` says that it is ready")
+    }
+
+    pub(crate) fn not_recorded(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, "not_recorded", message)
+    }
+
+    pub(crate) fn limit(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, "limit", message)
+    }
+
+    pub(crate) fn too_large(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "limit", message)
+    }
+
+    pub(crate) fn internal(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
+    }
+
+    pub(crate) fn unauthorized() -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, "unauthorized", "the token of the link is missing or wrong")
+            .with_hint("open the link that `etwkit view` printed")
+    }
+
+    pub(crate) fn forbidden(message: &str) -> Self {
+        Self::new(StatusCode::FORBIDDEN, "forbidden", message)
+    }
+
+    pub(crate) fn busy() -> Self {
+        let message = "too many questions at once";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "limit", message).with_hint("ask again in a second")
+    }
+
+    pub(crate) fn slow() -> Self {
+        Self::new(StatusCode::REQUEST_TIMEOUT, "limit", "the request did not arrive in time")
+    }
+
+    fn cancelled() -> Self {
+        Self::new(StatusCode::CONFLICT, "cancelled", "the question was given up")
+    }
+
+    /// For what tells of failures otherwise than by a status.
+    pub(crate) fn into_failure(self) -> Failure {
+        self.failure
+    }
+}
+
+/// The causes of an error, outermost first.
+fn said(error: &dyn std::error::Error) -> String {
+    let (mut text, mut next) = (error.to_string(), error.source());
+    while let Some(cause) = next {
+        let words = cause.to_string();
+        if !text.contains(&words) {
+            text = format!("{text}: {words}");
+        }
+        next = cause.source();
+    }
+    text
+}
+
+impl From<etwkit_query::Error> for Problem {
+    fn from(error: etwkit_query::Error) -> Self {
+        use etwkit_query::Error as E;
+        let problem = match &error {
+            E::Cancelled => return Self::cancelled(),
+            E::Memory { .. } | E::TooMuch { .. } => Self::limit(said(&error)),
+            E::Threads(_) | E::Stopped { .. } | E::Extract(_) => Self::internal(said(&error)),
+            _ => Self::bad(said(&error)),
+        };
+        match error.hint() {
+            Some(hint) => problem.with_hint(hint),
+            None => problem,
+        }
+    }
+}
+
+impl From<etwkit_query::dump::Error> for Problem {
+    fn from(error: etwkit_query::dump::Error) -> Self {
+        use etwkit_query::dump::Error as E;
+        let problem = match error {
+            E::Query(error) => return error.into(),
+            E::NotRecorded { .. } | E::NeedsRows { .. } => Self::not_recorded(said(&error)),
+            _ => Self::bad(said(&error)),
+        };
+        match error.hint() {
+            Some(hint) => problem.with_hint(hint),
+            None => problem,
+        }
+    }
+}
+
+impl From<etwkit_engine::Error> for Problem {
+    fn from(error: etwkit_engine::Error) -> Self {
+        use etwkit_engine::Error as E;
+        if error.is_cancelled() {
+            return Self::cancelled();
+        }
+        match error {
+            E::Query(error) => error.into(),
+            E::Question(error) => error.into(),
+            error => {
+                let problem = Self::bad(said(&error));
+                match error.hint() {
+                    Some(hint) => problem.with_hint(hint),
+                    None => problem,
+                }
+            }
+        }
+    }
+}
+
+impl From<std::io::Error> for Problem {
+    fn from(error: std::io::Error) -> Self {
+        Self::internal(said(&error))
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let body = serde_json::to_vec(&self.failure).unwrap_or_default();
+        let json = [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))];
+        let mut response = (self.status, json, body).into_response();
+        let headers = response.headers_mut();
+        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        if self.status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+}

@@ -1,0 +1,134 @@
+//! Which path is what.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Query, Request, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use futures::StreamExt;
+use serde::Deserialize;
+
+use crate::problem::{Problem, Result};
+use crate::state::Shared;
+use crate::wire::{Info, OpenRequest};
+use crate::{api, ask, flame, guard, lanes, opening, page, pivot, recent, rows, schema, search, sql, stack};
+
+/// Largest trace that the page may send; larger ones are opened by their path.
+const MAX_UPLOAD: u64 = 16 << 30;
+
+/// How long a piece of it may take.
+const PIECE_TIME: Duration = Duration::from_secs(30);
+
+/// All of it, behind the guard.
+pub(crate) fn router(shared: &Arc<Shared>) -> Router {
+    let api = Router::new()
+        .route("/info", api::tell(info))
+        .route("/schema", api::tell(|_| schema::schema()))
+        .route("/lanes", api::ask(lanes::lanes))
+        .route("/timeline", api::ask_arrow(lanes::timeline))
+        .route("/series", api::ask(lanes::series))
+        .route("/moment", api::ask(lanes::moment))
+        .route("/flame", api::ask(flame::flame))
+        .route("/stack", api::ask(stack::stack))
+        .route("/pivot", api::ask(pivot::pivot))
+        .route("/rows", api::ask(rows::rows))
+        .route("/search", api::ask(search::search))
+        .route("/ask", api::ask(ask::ask))
+        .route("/sql", api::ask(sql::sql))
+        .route("/open", post(open))
+        .route("/upload", post(upload))
+        .route("/demo", post(demo))
+        .fallback(async || Problem::not_found("there is no such question"));
+    Router::new()
+        .nest("/api/v1", api)
+        .route("/api/{*rest}", axum::routing::any(async || Problem::not_found("there is no such question")))
+        .fallback(page::file)
+        .layer(axum::middleware::from_fn_with_state(shared.clone(), guard::guard))
+        .with_state(shared.clone())
+}
+
+fn info(shared: &Shared) -> Info {
+    Info {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        traces: shared.infos(),
+        recent: recent::read(&shared.cache_folder),
+    }
+}
+
+fn opened(shared: &Arc<Shared>, path: Result<PathBuf>) -> Response {
+    match path.and_then(|path| opening::begin(shared, &path)) {
+        Ok(()) => api::json(&info(shared)),
+        Err(problem) => problem.into_response(),
+    }
+}
+
+async fn open(State(shared): State<Arc<Shared>>, request: Request) -> Response {
+    let request = api::body(request.into_body()).await.and_then(|body| api::parse::<OpenRequest>(&body));
+    opened(&shared, request.map(|request| PathBuf::from(request.path)))
+}
+
+async fn demo(State(shared): State<Arc<Shared>>) -> Response {
+    let Some(demo) = shared.demo.clone() else {
+        return Problem::not_found("this program has no demonstration").into_response();
+    };
+    let made = crate::work::answer(shared.clone(), move |_| Ok(demo()?)).await;
+    opened(&shared, made)
+}
+
+/// How a trace that the page sends is called.
+#[derive(Deserialize)]
+struct Named {
+    name: String,
+}
+
+async fn upload(State(shared): State<Arc<Shared>>, Query(named): Query<Named>, request: Request) -> Response {
+    let received = receive(&shared, &named.name, request.into_body()).await;
+    opened(&shared, received)
+}
+
+/// Writes a trace that the page sends into a folder of its own, under its own name.
+async fn receive(shared: &Shared, name: &str, body: Body) -> Result<PathBuf> {
+    let name = Path::new(name).file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let is_plain = !name.is_empty() && !name.contains(['/', '\\', ':', '\0']) && name.len() <= 200;
+    if !is_plain || !has_known_ending(name) {
+        return Err(Problem::bad(
+            "a trace that is sent has a name that ends in .etl, .zip, .7z or .diagsession",
+        ));
+    }
+    let folder = shared.uploads.join(crate::token::Token::new()?.as_str());
+    std::fs::create_dir_all(&folder)?;
+    let path = folder.join(name);
+    let received = pieces(body, &path).await;
+    if received.is_err() {
+        // What is left goes with the server, at the latest.
+        let _ = std::fs::remove_dir_all(&folder);
+    }
+    received.map(|()| path)
+}
+
+fn has_known_ending(name: &str) -> bool {
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending).to_lowercase();
+    ["etl", "zip", "7z", "diagsession"].contains(&ending.as_str())
+}
+
+async fn pieces(body: Body, path: &Path) -> Result<()> {
+    let (mut file, mut pieces, mut bytes) = (std::fs::File::create(path)?, body.into_data_stream(), 0_u64);
+    while let Some(piece) =
+        tokio::time::timeout(PIECE_TIME, pieces.next()).await.map_err(|_| Problem::slow())?
+    {
+        let piece = piece.map_err(|_| Problem::bad("the trace did not arrive as a whole"))?;
+        bytes = bytes.saturating_add(u64::try_from(piece.len()).unwrap_or(u64::MAX));
+        if bytes > MAX_UPLOAD {
+            return Err(
+                Problem::too_large("the trace is too large to be sent").with_hint("open it by its path")
+            );
+        }
+        tokio::task::block_in_place(|| file.write_all(&piece))?;
+    }
+    Ok(())
+}

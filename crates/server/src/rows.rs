@@ -1,0 +1,81 @@
+//! Rows of tables.
+
+use etwkit_query::Session;
+
+use crate::api::Call;
+use crate::cells::{asked, whole};
+use crate::problem::{Problem, Result};
+use crate::select::select;
+use crate::stack;
+use crate::tables::{self, Shown};
+use crate::wire::{Cell, RowsAnswer, RowsRequest, Source};
+
+/// Rows of an answer, at most.
+const MOST_ROWS: u32 = 1_000;
+/// Columns of an answer, at most.
+const MOST_COLUMNS: usize = 100;
+
+pub(crate) fn rows(call: &Call<'_>, request: &RowsRequest) -> Result<RowsAnswer> {
+    if request.limit > MOST_ROWS || request.columns.len() > MOST_COLUMNS {
+        return Err(Problem::bad(format!(
+            "an answer has at most {MOST_ROWS} rows and {MOST_COLUMNS} columns"
+        )));
+    }
+    let table = tables::table(&request.table)?;
+    let mut shown = tables::columns(table);
+    if !request.columns.is_empty() {
+        let named = request.columns.iter().map(|name| tables::column(table, name));
+        shown = named.collect::<Result<_>>()?;
+    }
+    let ready = call.ready(request.trace)?;
+    let session = call.session(&ready)?;
+    let selected = select(&session, table, &request.selection)?;
+    let (mut values, mut joins) = (Vec::new(), String::new());
+    for (number, column) in shown.iter().enumerate() {
+        let (value, join) = column.label(&column.group(), number);
+        values.push(format!("{value} AS \"{}\"", column.name));
+        joins.push_str(&join);
+    }
+    let mut order = String::new();
+    if let Some(sort) = &request.sort {
+        let column = tables::column(table, &sort.by)?;
+        let (value, join) = column.label(&column.group(), shown.len());
+        joins.push_str(&join);
+        let direction = if sort.descending { "DESC" } else { "ASC" };
+        order = format!(" ORDER BY {value} {direction} NULLS LAST");
+    }
+    let sql = format!(
+        "SELECT {} FROM {} t{joins}{}{order} LIMIT {} OFFSET {}",
+        values.join(", "),
+        table.name,
+        selected.sql(),
+        request.limit,
+        request.offset
+    );
+    let most = usize::try_from(request.limit).unwrap_or_default();
+    let mut rows = asked(&session, &sql, most)?.rows;
+    name_stacks(&session, &shown, &mut rows)?;
+    let counting = format!("SELECT count(*) FROM {} t{}", table.name, selected.sql());
+    let total = asked(&session, &counting, 1)?.rows;
+    let total = total.first().and_then(|row| row.first()).and_then(whole).unwrap_or_default();
+    let total = u64::try_from(total).unwrap_or_default();
+    let source = Source {
+        not_applied: selected.not_applied,
+        notes: selected.notes,
+        ..call.of_sql(&ready, sql, total)
+    };
+    Ok(RowsAnswer { columns: shown.iter().map(Shown::info).collect(), rows, total, source })
+}
+
+/// Stacks are shown by their innermost frames.
+fn name_stacks(session: &Session, shown: &[Shown], rows: &mut [Vec<Cell>]) -> Result<()> {
+    let Some(at) = shown.iter().position(Shown::is_stack) else { return Ok(()) };
+    let frames = session.frames()?;
+    let Some(frames) = frames.trace(0) else { return Ok(()) };
+    for cell in rows.iter_mut().filter_map(|row| row.get_mut(at)) {
+        if let Some(stack) = whole(cell).and_then(|stack| i32::try_from(stack).ok()) {
+            *cell = Cell::Text(stack::short(frames, stack));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,159 @@
+//! What can be asked, whatever is open.
+
+use etwkit_engine::questions;
+use etwkit_query::question::{AnyQuestion, Kind as OptionKind, Opt};
+use etwkit_trace::table::{Column, Kind, Table};
+
+use crate::wire::{ColumnInfo, OptionInfo, QuestionInfo, Schema, TableInfo};
+
+/// All tables and questions.
+pub(crate) fn schema() -> Schema {
+    Schema {
+        tables: etwkit_query::tables().map(table).collect(),
+        questions: questions().map(question).collect(),
+    }
+}
+
+fn table(table: &'static Table) -> TableInfo {
+    let columns = crate::tables::columns(table).iter().map(crate::tables::Shown::info).collect();
+    TableInfo { name: table.name.to_owned(), sentence: one_line(table.doc), columns }
+}
+
+/// A declared column.
+pub(crate) fn column(column: &Column) -> ColumnInfo {
+    let unit = unit(column);
+    let is_number = matches!(column.kind, Kind::Int32 | Kind::Int64 | Kind::Float64);
+    ColumnInfo {
+        name: column.name.to_owned(),
+        title: title(column.name),
+        unit: unit.to_owned(),
+        sentence: one_line(column.doc),
+        can_group: !matches!(column.kind, Kind::Binary | Kind::Float64) && unit != "time",
+        can_sum: is_number && !matches!(unit, "time" | "key" | "hex" | "tick"),
+    }
+}
+
+/// Columns whose values are addresses or bit patterns.
+const HEX: [&str; 12] = [
+    "address",
+    "object_address",
+    "start_address",
+    "handle",
+    "source_handle",
+    "heap_handle",
+    "keyword",
+    "any_keyword",
+    "all_keyword",
+    "key_block",
+    "tcb",
+    "endpoint",
+];
+
+/// Names of moments, and what they end in.
+const MOMENTS: [&str; 19] = [
+    "ts_ns",
+    "start_ns",
+    "end_ns",
+    "stop_ns",
+    "first_ns",
+    "last_ns",
+    "in_ns",
+    "out_ns",
+    "readied_ns",
+    "send_ns",
+    "receive_ns",
+    "reply_ns",
+    "enter_ns",
+    "exit_ns",
+    "open_ns",
+    "close_ns",
+    "alloc_ns",
+    "free_ns",
+    "event_ns",
+];
+
+/// More of them, which end in nothing common.
+const MORE_MOMENTS: [&str; 18] = [
+    "complete_ns",
+    "init_ns",
+    "activated_ns",
+    "retransmit_timeout_ns",
+    "create_call_ns",
+    "terminate_ns",
+    "created_ns",
+    "deleted_ns",
+    "connected_ns",
+    "connect_ns",
+    "abort_ns",
+    "remote_reset_ns",
+    "map_ns",
+    "unmap_ns",
+    "acquire_ns",
+    "release_ns",
+    "create_ns",
+    "destroy_ns",
+];
+
+fn is_moment(name: &str) -> bool {
+    let ends = |end: &&str| name == *end || name.strip_suffix(end).is_some_and(|front| front.ends_with('_'));
+    MOMENTS.iter().any(ends) || MORE_MOMENTS.contains(&name)
+}
+
+/// How the page writes values of a column.
+pub(crate) fn unit(column: &Column) -> &'static str {
+    match (column.unit, column.kind) {
+        ("ns", _) if is_moment(column.name) => "time",
+        ("ns", _) => "ns",
+        ("bytes", _) => "bytes",
+        ("key", _) => "key",
+        (_, Kind::Int64) if HEX.contains(&column.name) => "hex",
+        (_, Kind::Text | Kind::Binary | Kind::Timestamp) => "text",
+        (_, Kind::Boolean) => "flag",
+        (_, Kind::Float64) => "number",
+        (_, Kind::Int64) => "count",
+        (_, Kind::Int32) => "number",
+    }
+}
+
+/// What people read above a column: its name in words, without the unit.
+pub(crate) fn title(name: &str) -> String {
+    let name = name.strip_suffix("_ns").or_else(|| name.strip_suffix("_bytes")).unwrap_or(name);
+    let name = name.strip_suffix("_key").unwrap_or(name).replace('_', " ");
+    let name = if name == "ts" { "time".to_owned() } else { name };
+    let mut letters = name.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// A text of a declaration without its line breaks.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn question(question: &'static dyn AnyQuestion) -> QuestionInfo {
+    QuestionInfo {
+        name: question.name().to_owned(),
+        sentence: question.sentence().to_owned(),
+        options: question.options().iter().map(option).collect(),
+    }
+}
+
+fn option(option: &Opt) -> OptionInfo {
+    let (kind, words): (_, &[&str]) = match &option.kind {
+        OptionKind::Flag => ("flag", &[]),
+        OptionKind::Text => ("text", &[]),
+        OptionKind::Words(words) => ("words", words),
+        OptionKind::Several(words) => ("several", words),
+        OptionKind::Range(_) => ("range", &[]),
+        OptionKind::Whole(..) => ("whole", &[]),
+        OptionKind::Number => ("number", &[]),
+        OptionKind::Files => ("files", &[]),
+        OptionKind::Two => ("two", &[]),
+    };
+    OptionInfo {
+        name: option.name.to_owned(),
+        kind: kind.to_owned(),
+        sentence: option.sentence.to_string(),
+        words: words.iter().map(|word| (*word).to_owned()).collect(),
+        default: option.default.clone(),
+    }
+}

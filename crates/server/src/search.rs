@@ -1,0 +1,133 @@
+//! Names in everything.
+
+use etwkit_query::Session;
+use etwkit_trace::tags::TagSet;
+
+use crate::api::Call;
+use crate::cells::{asked, text, whole};
+use crate::problem::{Problem, Result};
+use crate::select::like;
+use crate::wire::{Cell, Chip, Field, Hit, SearchAnswer, SearchRequest, Source};
+
+/// Hits of a kind, at most.
+const MOST: u32 = 50;
+/// Bytes of what is looked for, at most.
+const MAX_TEXT: usize = 1_000;
+
+/// What is looked through: the kind of its hits; the field of their chips; SQL with `LIKE` for the condition
+/// and `MOST` for the number, whose columns are label, detail, value of the chip, and time.
+const KINDS: [(&str, Option<Field>, &str, &str); 8] = [
+    (
+        "process",
+        Some(Field::Process),
+        "process",
+        "SELECT concat(coalesce(name, '?'), ' (', pid, ')'), coalesce(command_line, ''), CAST(process_key AS VARCHAR) AS value, start_ns AS at_ns
+         FROM process WHERE name LIKE? OR command_line LIKE? OR CAST(pid AS VARCHAR) LIKE? ORDER BY name NOT LIKE?, name, process_key",
+    ),
+    (
+        "thread",
+        Some(Field::Thread),
+        "thread",
+        "SELECT concat(t.tid, ' (', coalesce(p.name, '?'), ' ', coalesce(p.pid, -1), ')'), coalesce(t.name, ''), CAST(t.thread_key AS VARCHAR) AS value, t.start_ns AS at_ns
+         FROM thread t LEFT JOIN process p ON p.process_key = t.process_key
+         WHERE t.name LIKE? OR CAST(t.tid AS VARCHAR) LIKE? ORDER BY t.name NOT LIKE?, t.thread_key",
+    ),
+    (
+        "module",
+        Some(Field::Module),
+        "module",
+        "SELECT name, min(path), name AS value, CAST(NULL AS BIGINT) FROM module WHERE name LIKE? OR path LIKE? GROUP BY name ORDER BY name NOT LIKE?, name",
+    ),
+    (
+        "method",
+        Some(Field::Method),
+        "method",
+        "SELECT concat(coalesce(mo.name, '?'), '!', m.name) AS label, min(coalesce(mo.path, '')), concat(coalesce(mo.name, '?'), '!', m.name) AS value, CAST(NULL AS BIGINT)
+         FROM method m LEFT JOIN module mo ON mo.module_id = m.module_id WHERE m.name LIKE?
+         GROUP BY mo.name, m.name ORDER BY length(m.name), m.name, mo.name",
+    ),
+    (
+        "file",
+        Some(Field::File),
+        "file_file",
+        "SELECT path, '', path AS value, CAST(NULL AS BIGINT) FROM
+         (SELECT path, sum(bytes) AS bytes FROM (SELECT path, size_bytes AS bytes FROM file_file UNION ALL SELECT path, read_bytes + write_bytes FROM disk_file)
+          WHERE path LIKE? GROUP BY path) ORDER BY bytes DESC, path",
+    ),
+    (
+        "service",
+        Some(Field::Process),
+        "service",
+        "SELECT name, coalesce(display_name, '') AS detail, CAST(process_key AS VARCHAR) AS value, CAST(NULL AS BIGINT) FROM service WHERE name LIKE? OR display_name LIKE? ORDER BY name",
+    ),
+    (
+        "mark",
+        None,
+        "mark",
+        "SELECT text, '', CAST(NULL AS VARCHAR), ts_ns FROM mark WHERE text LIKE? ORDER BY ts_ns",
+    ),
+    (
+        "event",
+        None,
+        "event_count",
+        "SELECT concat(coalesce(provider, ''), ' ', coalesce(name, CAST(event_id AS VARCHAR), '')), concat(sum(events), ' events'), CAST(NULL AS VARCHAR), min(second) * 1000000000
+         FROM event_count WHERE name LIKE? OR provider LIKE? GROUP BY provider, name, event_id ORDER BY sum(events) DESC, provider, name, event_id",
+    ),
+];
+
+pub(crate) fn search(call: &Call<'_>, request: &SearchRequest) -> Result<SearchAnswer> {
+    if request.limit > MOST || request.text.len() > MAX_TEXT {
+        return Err(Problem::bad(format!(
+            "a search has at most {MOST} hits of each kind and {MAX_TEXT} bytes"
+        )));
+    }
+    let ready = call.ready(request.trace)?;
+    let session = call.session(&ready)?;
+    let mut hits = Vec::new();
+    if !request.text.trim().is_empty() {
+        let condition = format!(" ILIKE {} ESCAPE '\\'", like(request.text.trim()));
+        for (kind, field, table, sql) in KINDS {
+            if session.has_rows(table) == Some(false) && kind != "file" {
+                continue;
+            }
+            // `NOT LIKE?` puts hits in names in front of those in anything else.
+            let sql = sql.replace(" LIKE?", &condition);
+            hits.extend(of_kind(&session, kind, field, &format!("{sql} LIMIT {}", request.limit))?);
+        }
+        hits.extend(tags(request.text.trim(), request.limit));
+    }
+    let source = Source { took_ms: call.took_ms(), ..Source::default() };
+    Ok(SearchAnswer { hits, source })
+}
+
+fn of_kind(session: &Session, kind: &str, field: Option<Field>, sql: &str) -> Result<Vec<Hit>> {
+    let rows = asked(session, sql, usize::try_from(MOST).unwrap_or_default())?.rows;
+    let hit = |row: &Vec<Cell>| {
+        let words = |at: usize| row.get(at).and_then(text).unwrap_or_default().to_owned();
+        let value = row.get(2).and_then(text).map(str::to_owned);
+        let chip = field.zip(value).map(|(field, value)| Chip { field, values: vec![value], exclude: false });
+        Hit {
+            kind: kind.to_owned(),
+            label: words(0),
+            detail: words(1),
+            chip,
+            at_ns: row.get(3).and_then(whole),
+        }
+    };
+    Ok(rows.iter().map(hit).collect())
+}
+
+/// Stack tags of the default set.
+fn tags(wanted: &str, limit: u32) -> Vec<Hit> {
+    let wanted = wanted.to_lowercase();
+    let set = TagSet::built_in();
+    let fitting = set.tags().filter(|tag| tag.to_lowercase().contains(&wanted));
+    let hit = |tag: &str| Hit {
+        kind: "tag".to_owned(),
+        label: tag.to_owned(),
+        detail: String::new(),
+        chip: Some(Chip { field: Field::Tag, values: vec![tag.to_owned()], exclude: false }),
+        at_ns: None,
+    };
+    fitting.take(usize::try_from(limit).unwrap_or_default()).map(hit).collect()
+}

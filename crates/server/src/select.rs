@@ -1,0 +1,236 @@
+//! Which rows of a table count, as SQL. Names of columns come from declarations, never from requests; values
+//! become literals.
+
+use etwkit_query::Session;
+use etwkit_trace::table::{Kind, Table};
+
+use crate::cells::{asked, whole};
+use crate::problem::{Problem, Result};
+use crate::times::{self, Times};
+use crate::wire::{Cell, Chip, Field, Range, Selection};
+
+/// Chips of a selection and values of a chip, at most.
+const MOST: usize = 1_000;
+
+/// What a selection means for a table.
+#[derive(Debug)]
+pub(crate) struct Selected {
+    /// Conditions that all hold.
+    conditions: Vec<String>,
+    /// The part of the trace, if rows of the table lie in time.
+    pub(crate) range: Option<Range>,
+    /// Where they lie.
+    pub(crate) times: Times,
+    /// Chips that could not be applied.
+    pub(crate) not_applied: Vec<Field>,
+    /// What else could not be applied.
+    pub(crate) notes: Vec<String>,
+}
+
+/// A text as a literal.
+pub(crate) fn text(value: &str) -> String {
+    format!("'{}'", value.replace('\'', "''"))
+}
+
+/// A text of which nothing is read as a pattern of `LIKE`, for `ESCAPE '\'`.
+pub(crate) fn like(value: &str) -> String {
+    let mut escaped = String::with_capacity(value.len());
+    for letter in value.chars() {
+        if matches!(letter, '%' | '_' | '\\') {
+            escaped.push('\\');
+        }
+        escaped.push(letter);
+    }
+    text(&format!("%{escaped}%"))
+}
+
+/// What a selection means for the table that is called `t`.
+pub(crate) fn select(session: &Session, table: &'static Table, selection: &Selection) -> Result<Selected> {
+    if selection.chips.len() > MOST || selection.chips.iter().any(|chip| chip.values.len() > MOST) {
+        return Err(Problem::bad(format!("a selection has at most {MOST} chips, and a chip as many values")));
+    }
+    let times = times::of(table);
+    let within = selection.range.map(|range| times.within(range));
+    let mut selected = Selected {
+        conditions: Vec::new(),
+        range: selection.range.filter(|_| times != Times::Nowhere),
+        times,
+        not_applied: Vec::new(),
+        notes: Vec::new(),
+    };
+    match within {
+        Some(Some(condition)) => selected.conditions.push(condition),
+        Some(None) => selected.notes.push(format!(
+            "rows of {} are of the whole trace: the selected part of it is not applied",
+            table.name
+        )),
+        None => {}
+    }
+    for chip in &selection.chips {
+        match condition(session, table, chip)? {
+            Some(one) if chip.exclude => selected.conditions.push(format!("NOT coalesce({one}, false)")),
+            Some(one) => selected.conditions.push(one),
+            None if selected.not_applied.contains(&chip.field) => {}
+            None => selected.not_applied.push(chip.field),
+        }
+    }
+    Ok(selected)
+}
+
+impl Selected {
+    /// Adds a condition.
+    pub(crate) fn and(&mut self, condition: impl Into<String>) {
+        self.conditions.push(condition.into());
+    }
+
+    /// ` WHERE …`; nothing if all rows count.
+    pub(crate) fn sql(&self) -> String {
+        if self.conditions.is_empty() {
+            return String::new();
+        }
+        format!(" WHERE ({})", self.conditions.join(") AND ("))
+    }
+}
+
+/// The condition of a chip; nothing if the table lacks what it compares.
+fn condition(session: &Session, table: &'static Table, chip: &Chip) -> Result<Option<String>> {
+    let has = |name: &str| table.column(name).is_some();
+    let is_in = |column: &str, values: &[String]| {
+        if values.is_empty() { "false".to_owned() } else { format!("{column} IN ({})", values.join(", ")) }
+    };
+    let texts = || chip.values.iter().map(|value| text(value)).collect::<Vec<_>>();
+    Ok(match chip.field {
+        Field::Process | Field::ProcessName => {
+            let keys = match chip.field {
+                Field::Process => keys(&chip.values)?,
+                _ => processes(session, &chip.values)?,
+            };
+            let keys: Vec<String> = keys.iter().map(i32::to_string).collect();
+            if has("process_key") {
+                Some(is_in("t.process_key", &keys))
+            } else if has("thread_key") && !keys.is_empty() {
+                let of = is_in("process_key", &keys);
+                Some(format!("t.thread_key IN (SELECT thread_key FROM thread WHERE {of})"))
+            } else {
+                has("thread_key").then(|| "false".to_owned())
+            }
+        }
+        Field::Thread if has("thread_key") => {
+            let keys: Vec<String> = keys(&chip.values)?.iter().map(i32::to_string).collect();
+            Some(is_in("t.thread_key", &keys))
+        }
+        Field::Core if has("cpu") => {
+            let keys: Vec<String> = keys(&chip.values)?.iter().map(i32::to_string).collect();
+            Some(is_in("t.cpu", &keys))
+        }
+        Field::Tag if has("stack_id") => Some(is_in("stack_tag(t.stack_id, 'default')", &texts())),
+        Field::Tag if has("tag") => Some(is_in("t.tag", &texts())),
+        Field::File if has("path") => {
+            let lower: Vec<String> = texts().iter().map(|value| format!("lower({value})")).collect();
+            Some(is_in("lower(t.path)", &lower))
+        }
+        Field::Module if has("stack_id") => {
+            let patterns = chip.values.iter().map(|value| literal(value));
+            Some(contains(patterns.map(|module| format!("{module}!*;{module}+*"))))
+        }
+        Field::Method if has("stack_id") => Some(contains(chip.values.iter().map(|value| literal(value)))),
+        _ => None,
+    })
+}
+
+/// Whether one frame fits one of these patterns.
+fn contains(patterns: impl Iterator<Item = String>) -> String {
+    let patterns: Vec<String> = patterns.collect();
+    if patterns.is_empty() {
+        return "false".to_owned();
+    }
+    format!("stack_contains(t.stack_id, {})", text(&patterns.join(";")))
+}
+
+/// A name as a pattern that fits it. Patterns have no way to write `;` and a `!` in front, so that any
+/// character stands for these.
+fn literal(name: &str) -> String {
+    let name = name.replace(';', "?");
+    match name.strip_prefix('!') {
+        Some(rest) => format!("?{rest}"),
+        None => name,
+    }
+}
+
+/// Whole numbers of a chip.
+pub(crate) fn keys(values: &[String]) -> Result<Vec<i32>> {
+    let number = |value: &String| {
+        value.trim().parse().map_err(|_| Problem::bad(format!("expected a whole number, found {value:?}")))
+    };
+    values.iter().map(number).collect()
+}
+
+/// Keys of processes whose names fit one of these filters.
+pub(crate) fn processes(session: &Session, filters: &[String]) -> Result<Vec<i32>> {
+    if filters.is_empty() {
+        return Ok(Vec::new());
+    }
+    let fits: Vec<String> =
+        filters.iter().map(|filter| format!("process_match(name, pid, {})", text(filter))).collect();
+    let sql = format!("SELECT process_key FROM process WHERE {} ORDER BY process_key", fits.join(" OR "));
+    let rows = asked(session, &sql, 100_000)?.rows;
+    let key = |row: &Vec<Cell>| row.first().and_then(whole).and_then(|key| i32::try_from(key).ok());
+    Ok(rows.iter().filter_map(key).collect())
+}
+
+/// The condition that something has a value that an answer had.
+pub(crate) fn equals(what: &str, kind: Kind, value: &Cell) -> Result<String> {
+    let literal = match (kind, value) {
+        (_, Cell::Missing(())) => return Ok(format!("{what} IS NULL")),
+        (Kind::Int32 | Kind::Int64, value) => whole(value).map(|number| number.to_string()),
+        (Kind::Boolean, Cell::Flag(flag)) => Some(flag.to_string()),
+        (Kind::Text, Cell::Text(value)) => Some(text(value)),
+        (Kind::Timestamp, Cell::Text(value)) => {
+            return Ok(format!("CAST({what} AS VARCHAR) = {}", text(value)));
+        }
+        _ => None,
+    };
+    let literal =
+        literal.ok_or_else(|| Problem::bad("a value of the path is not of the type of its column"))?;
+    Ok(format!("{what} = {literal}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::table;
+
+    fn selected(of: &str, selection: &Selection) -> Selected {
+        let session = Session::from_batches(Vec::new()).unwrap();
+        select(&session, table(of).unwrap(), selection).unwrap()
+    }
+
+    fn chip(field: Field, value: &str, exclude: bool) -> Chip {
+        Chip { field, values: vec![value.to_owned()], exclude }
+    }
+
+    #[test]
+    fn what_a_table_lacks_is_not_applied() {
+        let range = Some(Range { from_ns: 5, to_ns: 9 });
+        let chips = vec![chip(Field::Core, "3", false), chip(Field::File, r"C:\a", false)];
+        let of = selected("cpu_sample", &Selection { range, chips });
+        assert_eq!(of.sql(), " WHERE (t.ts_ns >= 5 AND t.ts_ns < 9) AND (t.cpu IN (3))");
+        assert_eq!(of.not_applied, [Field::File]);
+        let of = selected("cpu_process", &Selection { range, chips: Vec::new() });
+        assert_eq!((of.sql().as_str(), of.range, of.notes.len()), ("", None, 1));
+    }
+
+    #[test]
+    fn values_stay_values() {
+        let chips = vec![chip(Field::Tag, "a' OR 'b", true)];
+        let of = selected("cpu_sample", &Selection { range: None, chips });
+        assert_eq!(
+            of.sql(),
+            " WHERE (NOT coalesce(stack_tag(t.stack_id, 'default') IN ('a'' OR ''b'), false))"
+        );
+        assert_eq!(like(r"50%_\'"), r"'%50\%\_\\''%'");
+        let session = Session::from_batches(Vec::new()).unwrap();
+        let chips = vec![chip(Field::Thread, "1) OR (true", false)];
+        assert!(select(&session, table("cpu_sample").unwrap(), &Selection { range: None, chips }).is_err());
+    }
+}

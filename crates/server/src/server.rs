@@ -1,0 +1,195 @@
+//! Listening, and the threads of it.
+
+use std::convert::Infallible;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use etwkit_engine::Engine;
+use etwkit_query::Cancel;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::Semaphore;
+
+use crate::opening;
+use crate::routes::router;
+use crate::state::{Demo, Shared};
+use crate::token::Token;
+
+/// Connections at once. A browser has six; more wait until one of them ends.
+const CONNECTIONS: usize = 256;
+
+/// How long a client may take for the head of a request, and how long a connection may be idle.
+const HEAD_TIME: Duration = Duration::from_secs(15);
+
+/// How long one may wait before it looks whether the server is to end.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// What a server needs.
+pub struct ServerOptions {
+    /// What opens and asks traces.
+    pub engine: Engine,
+    /// Port on the loopback address; a free one without it.
+    pub port: Option<u16>,
+    /// Folder for the list of traces that were opened, and for those that the page sends.
+    pub cache_folder: PathBuf,
+    /// Makes the trace of the demonstration, if there is one.
+    pub demo: Option<Demo>,
+}
+
+/// Why a server does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// Nobody may listen there, or somebody else does.
+    #[error("cannot listen on 127.0.0.1:{port}")]
+    Listen {
+        /// The port; 0 for any.
+        port: u16,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The system starts no threads or has no random numbers.
+    #[error("cannot start the server")]
+    System(#[from] std::io::Error),
+}
+
+impl StartError {
+    /// What the user can do about it, where that is known.
+    #[must_use]
+    pub const fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Listen { .. } => Some("leave --port out: a free one is taken then"),
+            Self::System(_) => None,
+        }
+    }
+}
+
+/// Answers a browser.
+#[derive(Debug)]
+pub struct Server;
+
+impl Server {
+    /// Listens from now on, on threads of its own.
+    ///
+    /// # Errors
+    /// The port is taken; the system has no threads or random numbers.
+    pub fn start(options: ServerOptions) -> Result<Running, StartError> {
+        let runtime =
+            Builder::new_multi_thread().worker_threads(2).thread_name("server").enable_all().build()?;
+        let port = options.port.unwrap_or_default();
+        let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, port)));
+        let listener = listener.map_err(|source| StartError::Listen { port, source })?;
+        let address = listener.local_addr()?;
+        let ServerOptions { engine, cache_folder, demo, .. } = options;
+        let shared = Arc::new(Shared::new(engine, Token::new()?, address.port(), cache_folder, demo)?);
+        runtime.spawn(listen(listener, router(&shared)));
+        Ok(Running {
+            address,
+            token: shared.token.as_str().to_owned(),
+            link: shared.link(),
+            shared,
+            runtime: Some(runtime),
+        })
+    }
+}
+
+/// A server that answers until this is dropped.
+pub struct Running {
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// What requests have to know.
+    pub token: String,
+    /// What opens the page in a browser.
+    pub link: String,
+    shared: Arc<Shared>,
+    runtime: Option<Runtime>,
+}
+
+impl Running {
+    /// Opens traces or extracts in the background, as the page does it by `open`.
+    ///
+    /// # Errors
+    /// What is wrong with a path that cannot be opened is told by the page; here only that there are too
+    /// many of them.
+    pub fn open(&self, paths: &[PathBuf]) -> Result<(), String> {
+        for path in paths {
+            opening::begin(&self.shared, path).map_err(|problem| problem.into_failure().message)?;
+        }
+        Ok(())
+    }
+
+    /// Waits until the server is to end.
+    pub fn until(&self, end: &Cancel) {
+        while !end.is_asked() {
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    /// How many questions were given up, since whoever asked went away or would have waited too long.
+    #[must_use]
+    pub fn given_up(&self) -> u64 {
+        self.shared.given_up()
+    }
+
+    /// Whether the program was built with the page.
+    #[must_use]
+    pub fn has_page(&self) -> bool {
+        crate::page::is_there()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.shared.ending.ask();
+        // There is one only if the page sent something.
+        let _ = std::fs::remove_dir_all(&self.shared.uploads);
+        // Nobody waits for what is still computed.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+async fn listen(listener: TcpListener, router: Router) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    while let Ok(place) = places.clone().acquire_owned().await {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let router = router.clone();
+                tokio::spawn(async move {
+                    serve(stream, router).await;
+                    drop(place);
+                });
+            }
+            // The system is out of handles, or the client has gone already.
+            Err(_) => tokio::time::sleep(LOOK).await,
+        }
+    }
+}
+
+/// Answers the requests of one connection. When the client goes away, what it asked for is dropped.
+async fn serve(stream: TcpStream, router: Router) {
+    // Answers are written as a whole.
+    let _ = stream.set_nodelay(true);
+    let service = hyper::service::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+        let mut router = router.clone();
+        async move {
+            let request: Request = request.map(Body::new);
+            // A router is always ready.
+            let answer: Result<_, Infallible> = tower_service::Service::call(&mut router, request).await;
+            answer
+        }
+    });
+    let connection = hyper::server::conn::http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIME)
+        .max_buf_size(64 << 10)
+        .serve_connection(TokioIo::new(stream), service);
+    // A client that breaks off has nobody to be told.
+    let _ = connection.await;
+}

@@ -1,0 +1,45 @@
+//! Statements that somebody wrote.
+
+use etwkit_query::arrow::datatypes::DataType;
+
+use crate::api::Call;
+use crate::cells::asked;
+use crate::problem::{Problem, Result};
+use crate::wire::{Answer, AnswerColumn, AnswerTable, SqlRequest};
+
+/// Rows of an answer, at most.
+const MOST_ROWS: u32 = 10_000;
+
+pub(crate) fn sql(call: &Call<'_>, request: &SqlRequest) -> Result<Answer> {
+    if request.limit == 0 || request.limit > MOST_ROWS {
+        return Err(Problem::bad(format!("expected a limit from 1 to {MOST_ROWS}")));
+    }
+    let ready = call.ready(request.trace)?;
+    let session = call.session(&ready)?;
+    let rows = asked(&session, &request.sql, usize::try_from(request.limit).unwrap_or_default())?;
+    let columns = rows.schema.fields().iter().map(|field| AnswerColumn {
+        name: field.name().clone(),
+        title: field.name().clone(),
+        unit: unit(field.name(), field.data_type()).to_owned(),
+        sentence: String::new(),
+    });
+    let table =
+        AnswerTable { name: String::new(), columns: columns.collect(), rows: rows.rows, is_cut: rows.is_cut };
+    let read = u64::try_from(table.rows.len()).unwrap_or_default();
+    Ok(Answer {
+        tables: vec![table],
+        lines: Vec::new(),
+        source: call.of_sql(&ready, request.sql.clone(), read),
+    })
+}
+
+/// What names and types tell of a unit.
+fn unit(name: &str, kind: &DataType) -> &'static str {
+    match kind {
+        DataType::Boolean => "flag",
+        kind if kind.is_integer() && name.ends_with("_ns") => "ns",
+        kind if kind.is_integer() && name.ends_with("_bytes") => "bytes",
+        kind if kind.is_numeric() => "number",
+        _ => "text",
+    }
+}

@@ -1,0 +1,218 @@
+//! What all requests share.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use etwkit_engine::{Asking, Engine};
+use etwkit_pyramid::Pyramid;
+use etwkit_query::{Cancel, Session};
+use tokio::sync::Semaphore;
+
+use crate::problem::{Problem, Result};
+use crate::token::Token;
+use crate::wire::{self, State, TraceInfo};
+
+/// Writes the trace of the demonstration and tells where.
+pub type Demo = Arc<dyn Fn() -> std::io::Result<PathBuf> + Send + Sync>;
+
+/// Traces that can be open at once: as many extracts stay open.
+pub(crate) const MOST_TRACES: usize = 24;
+
+/// Questions that wait for their turn or are answered.
+const LINE: usize = 64;
+
+/// What all requests share.
+pub(crate) struct Shared {
+    pub(crate) engine: Engine,
+    pub(crate) token: Token,
+    pub(crate) port: u16,
+    pub(crate) cache_folder: PathBuf,
+    pub(crate) demo: Option<Demo>,
+    pub(crate) line: Arc<Semaphore>,
+    pub(crate) turns: Arc<Semaphore>,
+    /// Gives up what is being opened when the server ends.
+    pub(crate) ending: Cancel,
+    /// Folder of traces that the page sent; it goes with the server.
+    pub(crate) uploads: PathBuf,
+    /// Traces are opened one after the other.
+    pub(crate) opening: Mutex<()>,
+    given_up: AtomicU64,
+    traces: Mutex<Vec<Arc<Trace>>>,
+}
+
+/// A trace or an extract that somebody opened.
+pub(crate) struct Trace {
+    pub(crate) path: PathBuf,
+    pub(crate) stage: Mutex<Stage>,
+}
+
+/// How far it is.
+pub(crate) enum Stage {
+    /// It is being read.
+    Opening { step: String, done: Option<f64> },
+    /// It can be asked.
+    Ready(Arc<Ready>),
+    /// It cannot be opened.
+    Failed { message: String, hint: Option<String> },
+}
+
+/// A trace that can be asked.
+pub(crate) struct Ready {
+    /// As it was named, for command lines.
+    pub(crate) named: PathBuf,
+    /// Its extract.
+    pub(crate) extract: PathBuf,
+    pub(crate) opening: wire::Opening,
+    /// What timelines are drawn from; why there is none otherwise.
+    pyramid: std::result::Result<Pyramid, (String, Option<String>)>,
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shared {
+    pub(crate) fn new(
+        engine: Engine,
+        token: Token,
+        port: u16,
+        cache_folder: PathBuf,
+        demo: Option<Demo>,
+    ) -> std::io::Result<Self> {
+        let uploads = cache_folder.join("uploads").join(Token::new()?.as_str());
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        Ok(Self {
+            engine,
+            token,
+            port,
+            cache_folder,
+            demo,
+            line: Arc::new(Semaphore::new(LINE)),
+            turns: Arc::new(Semaphore::new(processors.clamp(4, 16))),
+            ending: Cancel::default(),
+            uploads,
+            opening: Mutex::default(),
+            given_up: AtomicU64::new(0),
+            traces: Mutex::default(),
+        })
+    }
+
+    /// The link that opens the page.
+    pub(crate) fn link(&self) -> String {
+        format!("http://127.0.0.1:{}/#k={}", self.port, self.token.as_str())
+    }
+
+    pub(crate) fn count_given_up(&self) {
+        self.given_up.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many questions were given up, since their clients went away or waited too long.
+    pub(crate) fn given_up(&self) -> u64 {
+        self.given_up.load(Ordering::Relaxed)
+    }
+
+    /// A path that is to be opened, which is not open yet; otherwise nothing.
+    pub(crate) fn add(&self, path: &Path) -> Result<Option<Arc<Trace>>> {
+        let mut traces = lock(&self.traces);
+        let is_failed = |trace: &Trace| matches!(*lock(&trace.stage), Stage::Failed { .. });
+        if let Some(known) = traces.iter().find(|trace| trace.path == path) {
+            if !is_failed(known) {
+                return Ok(None);
+            }
+            *lock(&known.stage) = Stage::begun();
+            return Ok(Some(known.clone()));
+        }
+        if traces.len() >= MOST_TRACES {
+            return Err(Problem::limit(format!("{MOST_TRACES} traces are open already"))
+                .with_hint("start `etwkit view` again for others"));
+        }
+        let trace = Arc::new(Trace { path: path.to_owned(), stage: Mutex::new(Stage::begun()) });
+        traces.push(trace.clone());
+        Ok(Some(trace))
+    }
+
+    /// Extracts of everything that can be asked.
+    pub(crate) fn extracts(&self) -> Vec<PathBuf> {
+        let ready = |trace: &Arc<Trace>| match &*lock(&trace.stage) {
+            Stage::Ready(ready) => Some(ready.extract.clone()),
+            _ => None,
+        };
+        lock(&self.traces).iter().filter_map(ready).collect()
+    }
+
+    /// A trace that can be asked.
+    pub(crate) fn ready(&self, trace: u32) -> Result<Arc<Ready>> {
+        let known = usize::try_from(trace).ok().and_then(|at| lock(&self.traces).get(at).cloned());
+        let Some(known) = known else {
+            return Err(
+                Problem::not_found(format!("there is no trace {trace}")).with_hint("`info` lists them")
+            );
+        };
+        match &*lock(&known.stage) {
+            Stage::Ready(ready) => Ok(ready.clone()),
+            Stage::Opening { .. } => Err(Problem::not_ready()),
+            Stage::Failed { message, hint } => {
+                let problem = Problem::not_found(message.clone());
+                Err(match hint {
+                    Some(hint) => problem.with_hint(hint.clone()),
+                    None => problem,
+                })
+            }
+        }
+    }
+
+    /// Everything that is open.
+    pub(crate) fn infos(&self) -> Vec<TraceInfo> {
+        let traces = lock(&self.traces);
+        (0..).zip(traces.iter()).map(|(id, trace)| trace.info(id)).collect()
+    }
+}
+
+impl Stage {
+    pub(crate) fn begun() -> Self {
+        Self::Opening { step: "opening".to_owned(), done: None }
+    }
+}
+
+impl Trace {
+    fn info(&self, id: u32) -> TraceInfo {
+        let name = self.path.file_name().unwrap_or(self.path.as_os_str()).to_string_lossy().into_owned();
+        let (state, opening) = match &*lock(&self.stage) {
+            Stage::Opening { step, done } => (State::Opening { step: step.clone(), done: *done }, None),
+            Stage::Ready(ready) => (State::Ready, Some(ready.opening.clone())),
+            Stage::Failed { message, hint } => {
+                (State::Failed { message: message.clone(), hint: hint.clone() }, None)
+            }
+        };
+        TraceInfo { id, name, path: self.path.display().to_string(), state, opening }
+    }
+}
+
+impl Ready {
+    pub(crate) fn new(
+        named: PathBuf,
+        extract: PathBuf,
+        opening: wire::Opening,
+        pyramid: etwkit_pyramid::Result<Pyramid>,
+    ) -> Self {
+        let why = |error: etwkit_pyramid::Error| (error.to_string(), error.hint().map(str::to_owned));
+        Self { named, extract, opening, pyramid: pyramid.map_err(why) }
+    }
+
+    /// What timelines are drawn from.
+    pub(crate) fn pyramid(&self) -> Result<&Pyramid> {
+        self.pyramid.as_ref().map_err(|(message, hint)| {
+            let problem = Problem::not_recorded(message.clone());
+            match hint {
+                Some(hint) => problem.with_hint(hint.clone()),
+                None => problem,
+            }
+        })
+    }
+
+    /// A session for one question.
+    pub(crate) fn session(&self, engine: &Engine, asking: &Asking) -> Result<Session> {
+        Ok(engine.open(asking, std::slice::from_ref(&self.extract), &mut Vec::new())?)
+    }
+}

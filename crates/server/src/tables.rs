@@ -1,0 +1,167 @@
+//! Columns of tables as the page sees them: those that are declared, and names instead of keys.
+
+use etwkit_trace::table::{Column, Kind, Table};
+
+use crate::problem::{Problem, Result};
+use crate::schema;
+use crate::wire::ColumnInfo;
+
+/// A column that can be asked for.
+pub(crate) struct Shown {
+    /// Its name in requests.
+    pub(crate) name: String,
+    how: How,
+}
+
+/// Where its values come from.
+#[derive(Clone, Copy)]
+enum How {
+    /// The table itself.
+    Declared(&'static Column),
+    /// The name of a process, by a column with its key.
+    Process(&'static Column),
+    /// The name of a thread.
+    Thread(&'static Column),
+    /// The stack tag of a stack.
+    Tag(&'static Column),
+    /// The stack itself, as a group.
+    Stack(&'static Column),
+}
+
+/// All columns of a table.
+pub(crate) fn columns(table: &'static Table) -> Vec<Shown> {
+    let shown = |column: &'static Column| Shown { name: column.name.to_owned(), how: How::Declared(column) };
+    let mut all: Vec<Shown> = table.columns.iter().map(shown).collect();
+    for column in table.columns {
+        let (process, thread) =
+            (column.name.strip_suffix("process_key"), column.name.strip_suffix("thread_key"));
+        let joined = match (process, thread) {
+            (Some(front), _) => vec![(format!("{front}process"), How::Process(column))],
+            (_, Some(front)) => vec![(format!("{front}thread"), How::Thread(column))],
+            _ if column.name == "stack_id" => {
+                vec![("tag".to_owned(), How::Tag(column)), ("stack".to_owned(), How::Stack(column))]
+            }
+            _ => Vec::new(),
+        };
+        for (name, how) in joined {
+            if all.iter().all(|known| known.name != name) {
+                all.push(Shown { name, how });
+            }
+        }
+    }
+    all
+}
+
+/// The table of that name.
+pub(crate) fn table(name: &str) -> Result<&'static Table> {
+    etwkit_query::tables().find(|table| table.name == name).ok_or_else(|| {
+        Problem::not_found(format!("there is no table {name:?}")).with_hint("`schema` lists them")
+    })
+}
+
+/// The column of that name.
+pub(crate) fn column(table: &'static Table, name: &str) -> Result<Shown> {
+    columns(table).into_iter().find(|column| column.name == name).ok_or_else(|| {
+        Problem::bad(format!("the table {} has no column {name:?}", table.name))
+            .with_hint("`schema` lists them")
+    })
+}
+
+impl Shown {
+    /// What the page knows of it.
+    pub(crate) fn info(&self) -> ColumnInfo {
+        let sentence = match self.how {
+            How::Declared(column) => return schema::column(column),
+            How::Process(column) => format!("Name and id of the process of `{}`.", column.name),
+            How::Thread(column) => format!("Id of the thread of `{}`, and its process.", column.name),
+            How::Tag(_) => "Stack tag by the rules of the set `default`.".to_owned(),
+            How::Stack(_) => "The stack: its innermost frame and the callers of it.".to_owned(),
+        };
+        ColumnInfo {
+            name: self.name.clone(),
+            title: schema::title(&self.name),
+            unit: "text".to_owned(),
+            sentence,
+            can_group: true,
+            can_sum: false,
+        }
+    }
+
+    /// The declared column, if it is one.
+    pub(crate) const fn declared(&self) -> Option<&'static Column> {
+        match self.how {
+            How::Declared(column) => Some(column),
+            _ => None,
+        }
+    }
+
+    /// What groups are made by, in terms of the table `t`: keys, which are told apart where names are not.
+    pub(crate) fn group(&self) -> String {
+        match self.how {
+            How::Declared(column) | How::Process(column) | How::Thread(column) | How::Stack(column) => {
+                format!("t.{}", column.name)
+            }
+            How::Tag(column) => format!("stack_tag(t.{}, 'default')", column.name),
+        }
+    }
+
+    /// Type of [`Self::group`].
+    pub(crate) const fn kind(&self) -> Kind {
+        match self.how {
+            How::Declared(column) => column.kind,
+            How::Process(_) | How::Thread(_) | How::Stack(_) => Kind::Int32,
+            How::Tag(_) => Kind::Text,
+        }
+    }
+
+    /// Whether groups are of whole stacks.
+    pub(crate) const fn is_stack(&self) -> bool {
+        matches!(self.how, How::Stack(_))
+    }
+
+    /// What people read for a value, and the joins that this needs, given where the value stands and a number
+    /// that tells joins apart.
+    pub(crate) fn label(&self, value: &str, number: usize) -> (String, String) {
+        let (process, thread) = (format!("p{number}"), format!("h{number}"));
+        match self.how {
+            How::Process(_) => {
+                (named(&process), format!(" LEFT JOIN process {process} ON {process}.process_key = {value}"))
+            }
+            How::Thread(_) => (
+                format!(
+                    "concat({thread}.tid, ' (', coalesce({process}.name, '?'), ' ', coalesce({process}.pid, -1), ')')"
+                ),
+                format!(
+                    " LEFT JOIN thread {thread} ON {thread}.thread_key = {value} \
+                     LEFT JOIN process {process} ON {process}.process_key = {thread}.process_key"
+                ),
+            ),
+            _ => (value.to_owned(), String::new()),
+        }
+    }
+}
+
+/// Name and id of a process.
+fn named(process: &str) -> String {
+    format!(
+        "CASE WHEN {process}.pid IS NOT NULL THEN concat(coalesce({process}.name, '?'), ' (', {process}.pid, ')') END"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_have_names_beside_them() {
+        let names = |name: &str| -> Vec<String> {
+            let of = columns(table(name).unwrap());
+            of.into_iter().filter(|column| column.declared().is_none()).map(|column| column.name).collect()
+        };
+        assert_eq!(names("cpu_sample"), ["process", "thread", "tag", "stack"]);
+        assert_eq!(names("cpu_tag"), ["process"]);
+        assert!(names("alpc").contains(&"sender_process".to_owned()));
+        assert!(table("process; DROP").is_err());
+        assert!(column(table("cpu_sample").unwrap(), "ts_ns; --").is_err());
+    }
+}

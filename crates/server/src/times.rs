@@ -1,0 +1,135 @@
+//! Where rows of a table lie in time, and what of them lies in a part of the trace. The rule is that of
+//! `docs/numbers/range.md`.
+
+use etwkit_trace::table::Table;
+
+use crate::wire::Range;
+
+/// Where rows of a table lie in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Times {
+    /// At a moment.
+    At(&'static str),
+    /// From one moment to another; without the first since ever, without the second for ever.
+    Span(&'static str, &'static str),
+    /// A wait, being ready, and running.
+    Switch,
+    /// The rows are of the trace as a whole.
+    Nowhere,
+}
+
+/// Columns that rows with a beginning and an end have, beginning first.
+const SPANS: [(&str, &str); 16] = [
+    ("init_ns", "complete_ns"),
+    ("send_ns", "end_ns"),
+    ("enter_ns", "exit_ns"),
+    ("acquire_ns", "release_ns"),
+    ("open_ns", "close_ns"),
+    ("map_ns", "unmap_ns"),
+    ("alloc_ns", "free_ns"),
+    ("create_ns", "destroy_ns"),
+    ("created_ns", "deleted_ns"),
+    ("create_ns", "close_ns"),
+    ("ts_ns", "end_ns"),
+    ("start_ns", "end_ns"),
+    ("start_ns", "stop_ns"),
+    ("first_ns", "close_ns"),
+    ("start_ns", "exit_ns"),
+    ("first_ns", "deleted_ns"),
+];
+
+/// Columns whose values are the time between beginning and end.
+const LENGTHS: [&str; 4] = ["duration_ns", "io_ns", "lifetime_ns", "hold_ns"];
+
+/// Where the rows of a table lie.
+pub(crate) fn of(table: &Table) -> Times {
+    let has = |name: &str| table.column(name).map(|column| column.name);
+    if table.name == "context_switch" {
+        return Times::Switch;
+    }
+    if has("samples").is_some() || table.name == "loader" {
+        return Times::Nowhere;
+    }
+    for (begin, end) in SPANS {
+        if let (Some(begin), Some(end)) = (has(begin), has(end)) {
+            return Times::Span(begin, end);
+        }
+    }
+    has("ts_ns").map_or(Times::Nowhere, Times::At)
+}
+
+impl Times {
+    /// The condition that a row of the table `t` has something in a part of the trace; nothing where rows are
+    /// of the whole.
+    pub(crate) fn within(self, Range { from_ns: a, to_ns: b }: Range) -> Option<String> {
+        match self {
+            Self::At(at) => Some(format!("t.{at} >= {a} AND t.{at} < {b}")),
+            Self::Span(begin, end) => Some(format!(
+                "coalesce(t.{begin} < {b}, true) AND coalesce(t.{end} > {a} OR t.{begin} >= {a}, true)"
+            )),
+            Self::Switch => {
+                let (begin, end) = (
+                    "coalesce(t.last_out_ns, t.readied_ns, t.in_ns, t.out_ns - t.run_ns, 0)",
+                    "coalesce(t.out_ns, t.in_ns + t.run_ns, t.in_ns, t.run_ns, t.readied_ns + t.ready_ns, \
+                     t.last_out_ns + t.wait_ns, t.last_out_ns)",
+                );
+                Some(format!("{begin} < {b} AND {end} >= {a}"))
+            }
+            Self::Nowhere => None,
+        }
+    }
+
+    /// The part of a column's value that lies in a part of the trace, or all of it where it is no length of
+    /// time.
+    pub(crate) fn clipped(self, column: &str, range: Option<Range>) -> String {
+        let Some(Range { from_ns: a, to_ns: b }) = range else { return format!("t.{column}") };
+        let part = |begin: &str, end: &str| {
+            format!(
+                "CASE WHEN t.{column} IS NOT NULL AND {begin} IS NOT NULL AND {end} IS NOT NULL \
+                 THEN greatest(least({end}, {b}) - greatest({begin}, {a}), 0) END"
+            )
+        };
+        match (self, column) {
+            (Self::Switch, "wait_ns") => part("t.last_out_ns", "t.last_out_ns + t.wait_ns"),
+            (Self::Switch, "ready_ns") => {
+                let begin = "coalesce(t.in_ns - t.ready_ns, t.readied_ns, t.last_out_ns)";
+                part(begin, &format!("{begin} + t.ready_ns"))
+            }
+            (Self::Switch, "run_ns") => {
+                let begin = "coalesce(t.in_ns, t.out_ns - t.run_ns, 0)";
+                part(begin, &format!("{begin} + t.run_ns"))
+            }
+            (Self::Span("init_ns", _), "service_ns") => part("t.complete_ns - t.service_ns", "t.complete_ns"),
+            (Self::Span("init_ns", _), "queue_ns") => part("t.init_ns", "t.init_ns + t.queue_ns"),
+            (Self::Span(begin, end), length) if LENGTHS.contains(&length) => {
+                part(&format!("t.{begin}"), &format!("t.{end}"))
+            }
+            _ => format!("t.{column}"),
+        }
+    }
+
+    /// Which of the rows count, if not all do: of scheduling slices those that began there.
+    pub(crate) fn counted(self, range: Option<Range>) -> Option<String> {
+        let Range { from_ns: a, to_ns: b } = range?;
+        (self == Self::Switch).then(|| format!("coalesce(t.in_ns >= {a} AND t.in_ns < {b}, false)"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::table;
+
+    #[test]
+    fn tables_lie_in_time_as_their_columns_say() {
+        let of = |name: &str| of(table(name).unwrap());
+        assert_eq!(of("cpu_sample"), Times::At("ts_ns"));
+        assert_eq!(of("context_switch"), Times::Switch);
+        assert_eq!(of("disk_io"), Times::Span("init_ns", "complete_ns"));
+        assert_eq!(of("file_io"), Times::Span("start_ns", "end_ns"));
+        assert_eq!(of("process"), Times::Span("start_ns", "stop_ns"));
+        assert_eq!(of("dpc_isr"), Times::Span("start_ns", "end_ns"));
+        assert_eq!(of("cpu_process"), Times::Nowhere);
+        assert_eq!(of("module"), Times::Nowhere);
+    }
+}

@@ -1,0 +1,53 @@
+//! The secret of a link.
+
+/// Random bytes of a token: 192 bits.
+const BYTES: usize = 24;
+
+/// What requests have to know: hexadecimal digits.
+#[derive(Clone)]
+pub(crate) struct Token(String);
+
+impl Token {
+    /// A new one, from the random numbers of the system.
+    pub(crate) fn new() -> std::io::Result<Self> {
+        let mut bytes = [0; BYTES];
+        getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
+        Ok(Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether a value of the header `Authorization` has it. It takes as long for each wrong one, so that
+    /// nobody learns it digit by digit.
+    pub(crate) fn is_in(&self, authorization: &[u8]) -> bool {
+        let Some(given) = authorization.strip_prefix(b"Bearer ") else { return false };
+        let expected = self.0.as_bytes();
+        if given.len() != expected.len() {
+            return false;
+        }
+        let differing = given.iter().zip(expected).fold(0, |all, (a, b)| all | (a ^ b));
+        std::hint::black_box(differing) == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_whole_token_fits() {
+        let token = Token::new().unwrap();
+        assert_eq!(token.as_str().len(), BYTES * 2);
+        assert_ne!(token.as_str(), Token::new().unwrap().as_str());
+        let header = format!("Bearer {}", token.as_str());
+        assert!(token.is_in(header.as_bytes()));
+        let mut wrong = header.clone().into_bytes();
+        *wrong.last_mut().unwrap() ^= 1;
+        let other = header.replace("Bearer", "Basic");
+        for bad in [&wrong, header[..header.len() - 1].as_bytes(), other.as_bytes(), b"", b"Bearer "] {
+            assert!(!token.is_in(bad));
+        }
+    }
+}

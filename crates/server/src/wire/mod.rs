@@ -1,0 +1,114 @@
+//! What the page and the server say to each other, as JSON. `ui/src/wire.ts` is written from these types.
+//!
+//! Times are nanoseconds from the start of the trace, which a page can hold exactly: below 2⁵³, 104 days.
+//! Addresses and other numbers that can be larger travel as text.
+
+mod asking;
+mod info;
+mod lanes;
+mod stacks;
+mod tables;
+
+use serde::{Deserialize, Serialize};
+
+pub use asking::{
+    Answer, AnswerColumn, AnswerTable, AskRequest, OptionInfo, QuestionInfo, Schema, SqlRequest,
+};
+pub use info::{Info, OpenRequest, Opening, Recent, State, TableCount, TopicInfo, TraceInfo};
+pub use lanes::{
+    CORE_COLUMNS, Lane, LaneKind, LanesAnswer, LanesRequest, Moment, MomentRequest, Series, SeriesAnswer,
+    SeriesKind, SeriesRequest, Slice, TimelineHeader, TimelineRequest, WAITS,
+};
+pub use stacks::{Direction, FlameAnswer, FlameNode, FlameRequest, Frame, StackAnswer, StackRequest, Weight};
+pub use tables::{
+    Cell, ColumnInfo, Hit, Measure, PivotAnswer, PivotRequest, PivotRow, RowsAnswer, RowsRequest,
+    SearchAnswer, SearchRequest, Sort, TableInfo,
+};
+
+/// Beginning and end in nanoseconds from the start of the trace; the end is not in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Range {
+    /// Where it begins.
+    pub from_ns: i64,
+    /// Where it ends.
+    pub to_ns: i64,
+}
+
+/// What a chip of the filter compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum Field {
+    /// `process_key`, as a number.
+    Process,
+    /// Name of the process, as a filter of names has it: `*`, `?`, lists with `;`, exclusions with `!`.
+    ProcessName,
+    /// `thread_key`, as a number.
+    Thread,
+    /// Number of the processor.
+    Core,
+    /// Stack tag of the default set, by its whole name.
+    Tag,
+    /// Path of the file, whatever its case.
+    File,
+    /// Module of a frame of the stack, by its file name.
+    Module,
+    /// Method of a frame of the stack, by its whole name.
+    Method,
+}
+
+/// One condition of the filter: the row has one of these values, or none of them.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Chip {
+    /// What is compared.
+    pub field: Field,
+    /// With these values, as text.
+    pub values: Vec<String>,
+    /// Rows that have none of them are taken.
+    pub exclude: bool,
+}
+
+/// Which rows count: those of all chips. What a table does not have is not compared; the answer names such
+/// chips in `not_applied`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(default)]
+pub struct Selection {
+    /// The part of the trace; without it the whole.
+    pub range: Option<Range>,
+    /// Conditions that all hold.
+    pub chips: Vec<Chip>,
+}
+
+/// How an answer came about; panels show it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Source {
+    /// SQL that gives the same numbers with `etwkit sql`; empty where none does.
+    pub sql: String,
+    /// The command line that gives the same numbers; empty where none does.
+    pub command: String,
+    /// Rows of tables or of pyramids that were read.
+    pub rows_read: u64,
+    /// Milliseconds that the answer took on the server.
+    pub took_ms: f64,
+    /// Chips that this answer could not apply, by their field.
+    pub not_applied: Vec<Field>,
+    /// What the reader has to know: what is missing in the trace, what was cut.
+    pub notes: Vec<String>,
+}
+
+/// What went wrong, with status 4xx or 5xx.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Failure {
+    /// A word for programs: `bad_request`, `not_found`, `not_ready`, `not_recorded`, `cancelled`, `limit`,
+    /// `internal`.
+    pub code: String,
+    /// What is wrong.
+    pub message: String,
+    /// What can be done about it.
+    pub hint: Option<String>,
+}

@@ -1,0 +1,120 @@
+//! Flame graphs, call trees and single stacks.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Selection, Source};
+
+/// What the width of a frame is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum Weight {
+    /// Sampled CPU time, in nanoseconds.
+    Cpu,
+    /// Time waiting, in nanoseconds, added over threads.
+    Wait,
+    /// Time ready, in nanoseconds, added over threads.
+    Ready,
+    /// Bytes of disk operations.
+    DiskBytes,
+}
+
+/// Which end of stacks is at the root.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// The outermost frame, where threads begin: whom it calls.
+    TopDown,
+    /// The innermost frame, where it happened: who called it.
+    BottomUp,
+}
+
+/// `POST api/v1/flame`: stacks of a selection as one tree.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct FlameRequest {
+    /// The trace.
+    pub trace: u32,
+    /// Which rows.
+    pub selection: Selection,
+    /// What is added.
+    pub weight: Weight,
+    /// Which end is the root.
+    pub direction: Direction,
+    /// Between the root and frames is a level of processes, where it has more than one.
+    pub by_process: bool,
+    /// Between the root and frames is a level of stack tags; each unfolds into its frames.
+    pub by_tag: bool,
+    /// Only stacks with this method, which becomes the root: callees top down, callers bottom up. Both
+    /// together are the butterfly.
+    pub focus: Option<String>,
+    /// Frames of less than this share of all are left out, 0 to 1.
+    pub least_share: f64,
+    /// How many nodes, at most; 20,000 at most.
+    pub max_nodes: u32,
+}
+
+/// A tree of frames.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct FlameAnswer {
+    /// Parents stand in front of their children; the first one is the root.
+    pub nodes: Vec<FlameNode>,
+    /// Texts of nodes: names of methods, tags and processes.
+    pub names: Vec<String>,
+    /// Weight of rows without a stack, which are in the root and in no frame.
+    pub without_stack: i64,
+    /// Weight of frames that were left out because they were small, which are in their parents.
+    pub left_out: i64,
+    /// `ns` or `bytes`.
+    pub unit: String,
+    /// How the answer came about.
+    pub source: Source,
+}
+
+/// A frame with everything below it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct FlameNode {
+    /// Place of its parent; that of the root is its own.
+    pub parent: u32,
+    /// Place of its text in `names`.
+    pub name: u32,
+    /// Weight of stacks that go through it.
+    pub total: i64,
+    /// Weight of stacks that end in it.
+    pub own: i64,
+    /// How many rows go through it.
+    pub count: u64,
+    /// What it is: 0 root, 1 process, 2 tag, 3 method, 4 place in a module without symbols, 5 unknown place.
+    pub kind: u8,
+}
+
+/// `POST api/v1/stack`: the frames of stacks.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct StackRequest {
+    /// The trace.
+    pub trace: u32,
+    /// `stack_id`, 64 at most.
+    pub stacks: Vec<i32>,
+}
+
+/// Stacks in the order in which they were asked.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct StackAnswer {
+    /// Frames of each, leaf first.
+    pub stacks: Vec<Vec<Frame>>,
+}
+
+/// A frame of a stack.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Frame {
+    /// `module!method`, or `module+0x12` where no symbol is known.
+    pub name: String,
+    /// Its name comes from symbols.
+    pub has_symbol: bool,
+}

@@ -1,0 +1,194 @@
+//! Tables: their columns, groups, rows, and search.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Selection, Source};
+
+/// A table of `GET api/v1/schema`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct TableInfo {
+    /// Its name in SQL.
+    pub name: String,
+    /// What a row is.
+    pub sentence: String,
+    /// Its columns; behind them such that joins add, `process` and `thread` among them.
+    pub columns: Vec<ColumnInfo>,
+}
+
+/// A column.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ColumnInfo {
+    /// Its name in SQL.
+    pub name: String,
+    /// What people read above it.
+    pub title: String,
+    /// `ns`, `bytes`, `count`, `time` (a moment), `key`, `text`, `flag`, `hex`, `number` or `tick`.
+    pub unit: String,
+    /// What it means.
+    pub sentence: String,
+    /// Groups can be made by it.
+    pub can_group: bool,
+    /// Its values can be added up.
+    pub can_sum: bool,
+}
+
+/// A value. Whole numbers that a page cannot hold exactly travel as text.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(untagged)]
+pub enum Cell {
+    /// A truth value.
+    Flag(bool),
+    /// A whole number below 2⁵³.
+    Whole(i64),
+    /// Another number.
+    Number(f64),
+    /// Text.
+    Text(String),
+    /// Nothing.
+    Missing(()),
+}
+
+/// What is computed of the rows of a group: `count`, or `sum`, `max`, `min`, `avg` or `distinct` of a column.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Measure {
+    /// `count`, `sum`, `max`, `min`, `avg`, `distinct`.
+    pub function: String,
+    /// The column; empty for `count`.
+    pub column: String,
+}
+
+/// The order of rows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Sort {
+    /// Column of rows, or place of a measure in groups (`0`); empty in groups for their values.
+    pub by: String,
+    /// Largest first.
+    pub descending: bool,
+}
+
+/// `POST api/v1/pivot`: one level of groups.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct PivotRequest {
+    /// The trace.
+    pub trace: u32,
+    /// The table.
+    pub table: String,
+    /// Groups from the outermost to the one that is asked for, at most 8: columns, or `stack` for frames.
+    pub group_by: Vec<String>,
+    /// Values of the outer ones: one less than `group_by`.
+    pub path: Vec<Cell>,
+    /// What is computed for each.
+    pub measures: Vec<Measure>,
+    /// Which rows.
+    pub selection: Selection,
+    /// The order of groups.
+    pub sort: Sort,
+    /// How many groups, 1,000 at most; the others are one.
+    pub limit: u32,
+}
+
+/// Groups of one level.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct PivotAnswer {
+    /// The groups.
+    pub rows: Vec<PivotRow>,
+    /// What is left out, together; nothing if that is none.
+    pub others: Option<PivotRow>,
+    /// All rows of the level together.
+    pub total: PivotRow,
+    /// How many groups there are.
+    pub groups: u64,
+    /// How the answer came about.
+    pub source: Source,
+}
+
+/// A group.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct PivotRow {
+    /// The value that its rows have.
+    pub value: Cell,
+    /// What people read for it: names instead of keys.
+    pub label: String,
+    /// Its measures, in the order of the request.
+    pub measures: Vec<Cell>,
+}
+
+/// `POST api/v1/rows`: rows of a table.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct RowsRequest {
+    /// The trace.
+    pub trace: u32,
+    /// The table.
+    pub table: String,
+    /// Columns, in order; empty for all.
+    pub columns: Vec<String>,
+    /// Which rows.
+    pub selection: Selection,
+    /// Their order; without it that of the table.
+    pub sort: Option<Sort>,
+    /// How many are left out in front.
+    pub offset: u32,
+    /// How many, 1,000 at most.
+    pub limit: u32,
+}
+
+/// Rows.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct RowsAnswer {
+    /// The columns.
+    pub columns: Vec<ColumnInfo>,
+    /// The rows.
+    pub rows: Vec<Vec<Cell>>,
+    /// How many there are in all.
+    pub total: u64,
+    /// How the answer came about.
+    pub source: Source,
+}
+
+/// `POST api/v1/search`: names in everything.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct SearchRequest {
+    /// The trace.
+    pub trace: u32,
+    /// What is looked for, anywhere in names and whatever the case.
+    pub text: String,
+    /// How many hits of each kind, at most 50.
+    pub limit: u32,
+}
+
+/// Hits of a search.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct SearchAnswer {
+    /// Kind by kind, the best first.
+    pub hits: Vec<Hit>,
+    /// How the answer came about.
+    pub source: Source,
+}
+
+/// Something with that name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Hit {
+    /// `process`, `thread`, `module`, `method`, `file`, `tag`, `mark`, `event` or `service`.
+    pub kind: String,
+    /// What it is called.
+    pub label: String,
+    /// More of it.
+    pub detail: String,
+    /// The chip that selects it.
+    pub chip: Option<super::Chip>,
+    /// When it is or begins.
+    pub at_ns: Option<i64>,
+}

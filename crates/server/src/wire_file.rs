@@ -1,0 +1,91 @@
+//! `ui/src/wire.ts` is written from the types of [`wire`](crate::wire).
+
+use std::fs;
+use std::path::Path;
+
+use ts_rs::{Config, TS};
+
+use crate::wire::*;
+
+/// The text of the file.
+fn text() -> String {
+    let config = Config::new().with_large_int("number");
+    macro_rules! declared {
+        ($($name:ty),* $(,)?) => {
+            [$(format!("export {}", <$name as TS>::decl(&config))),*]
+        };
+    }
+    let types = declared![
+        Range,
+        Field,
+        Chip,
+        Selection,
+        Source,
+        Failure,
+        Info,
+        TraceInfo,
+        Opening,
+        TableCount,
+        TopicInfo,
+        State,
+        Recent,
+        OpenRequest,
+        LaneKind,
+        LanesRequest,
+        LanesAnswer,
+        Lane,
+        TimelineRequest,
+        TimelineHeader,
+        SeriesKind,
+        SeriesRequest,
+        Series,
+        SeriesAnswer,
+        MomentRequest,
+        Moment,
+        Slice,
+        Weight,
+        Direction,
+        FlameRequest,
+        FlameAnswer,
+        FlameNode,
+        StackRequest,
+        StackAnswer,
+        Frame,
+        Schema,
+        TableInfo,
+        ColumnInfo,
+        Cell,
+        Measure,
+        Sort,
+        PivotRequest,
+        PivotAnswer,
+        PivotRow,
+        RowsRequest,
+        RowsAnswer,
+        SearchRequest,
+        SearchAnswer,
+        Hit,
+        QuestionInfo,
+        OptionInfo,
+        AskRequest,
+        SqlRequest,
+        Answer,
+        AnswerTable,
+        AnswerColumn,
+    ];
+    let waits = format!("export const WAITS = {WAITS:?} as const;");
+    format!(
+        "// Written by the tests of crates/server from its types; not edited by hand.\n\n{}\n\n{waits}\n",
+        types.join("\n\n")
+    )
+}
+
+#[test]
+fn the_page_knows_the_same_types() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ui/src/wire.ts");
+    if std::env::var_os("ETWKIT_BLESS").is_some() {
+        fs::write(&path, text()).unwrap();
+    }
+    let written = fs::read_to_string(&path).unwrap_or_default();
+    assert!(written == text(), "ui/src/wire.ts is not what the types say; ETWKIT_BLESS=1 writes it");
+}

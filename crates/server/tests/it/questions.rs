@@ -1,0 +1,122 @@
+//! Each question is answered from a trace.
+
+use serde_json::{Value, json};
+
+use crate::support::Place;
+
+fn whole() -> Value {
+    json!({"range": null, "chips": []})
+}
+
+#[test]
+fn the_schema_names_tables_and_questions() {
+    let place = Place::new();
+    let schema = place.get("schema").json();
+    let tables = schema["tables"].as_array().unwrap();
+    let samples = tables.iter().find(|table| table["name"] == "cpu_sample").unwrap();
+    let column = |name: &str| {
+        samples["columns"].as_array().unwrap().iter().find(|column| column["name"] == name).unwrap().clone()
+    };
+    assert_eq!(
+        (column("ts_ns")["unit"].clone(), column("weight_ns")["unit"].clone()),
+        (json!("time"), json!("ns"))
+    );
+    assert_eq!(column("process")["unit"], "text");
+    assert!(schema["questions"].as_array().unwrap().iter().any(|question| question["name"] == "wait"));
+}
+
+#[test]
+fn every_question_that_has_something_is_answered() {
+    let place = Place::with_trace();
+    let info = place.get("info").json();
+    let questions = info["traces"][0]["opening"]["questions"].clone();
+    for question in questions.as_array().unwrap() {
+        let reply = place.post("ask", &json!({"trace": 0, "question": question, "options": {}}));
+        let body = reply.json();
+        let is_understood = reply.status == 200 || matches!(reply.status, 400 | 422);
+        assert!(is_understood && !body.to_string().contains("defect"), "{question}: {body}");
+    }
+    let answer = place.answer("ask", &json!({"trace": 0, "question": "cpu", "options": {"top": 3}}));
+    let table = &answer["tables"][0];
+    assert_eq!(table["rows"].as_array().unwrap().len(), 3, "{answer}");
+    let columns = table["columns"].as_array().unwrap();
+    assert!(columns.iter().any(|column| column["unit"] == "ns"), "{columns:?}");
+    assert!(answer["source"]["command"].as_str().unwrap().starts_with("etwkit dump cpu --top 3 "));
+    assert_eq!(place.post("ask", &json!({"trace": 0, "question": "x", "options": {}})).status, 404);
+}
+
+#[test]
+fn rows_come_with_names_and_in_order() {
+    let place = Place::with_trace();
+    let request = json!({
+        "trace": 0, "table": "cpu_sample", "columns": ["ts_ns", "process", "thread", "tag", "weight_ns"],
+        "selection": whole(), "sort": {"by": "ts_ns", "descending": true}, "offset": 1, "limit": 20,
+    });
+    let answer = place.answer("rows", &request);
+    let rows = answer["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 20);
+    assert!(rows.windows(2).all(|two| two[0][0].as_i64() >= two[1][0].as_i64()));
+    assert!(rows.iter().any(|row| row[1].as_str().is_some_and(|name| name.ends_with(')'))));
+    for (name, value) in [("table", json!("x; DROP")), ("columns", json!(["ts_ns\" FROM process --"]))] {
+        let mut bad = request.clone();
+        bad[name] = value;
+        assert!(matches!(place.post("rows", &bad).status, 400 | 404));
+    }
+}
+
+#[test]
+fn searches_find_names_and_nothing_is_a_pattern() {
+    let place = Place::with_trace();
+    let find = |text: &str| place.answer("search", &json!({"trace": 0, "text": text, "limit": 5}));
+    let sql = "SELECT name FROM process WHERE length(name) > 4 LIMIT 1";
+    let name = place.answer("sql", &json!({"trace": 0, "sql": sql, "limit": 1}));
+    let name = name["tables"][0]["rows"][0][0].as_str().unwrap().to_uppercase();
+    let hits = find(&name)["hits"].clone();
+    assert!(hits.as_array().unwrap().iter().any(|hit| hit["kind"] == "process"), "{hits}");
+    for nothing in ["%%%", "____", "' OR ''='", r"\"] {
+        let hits = find(nothing)["hits"].clone();
+        let processes = hits.as_array().unwrap().iter().filter(|hit| hit["kind"] == "process");
+        assert!(nothing == r"\" || processes.count() == 0, "{nothing}: {hits}");
+    }
+}
+
+#[test]
+fn timelines_are_arrow_and_moments_have_stacks() {
+    let place = Place::with_trace();
+    let range = place.get("info").json()["traces"][0]["opening"]["range"].clone();
+    let request = json!({"trace": 0, "kind": "thread", "selection": {"range": range, "chips": []}, "limit": 5, "offset": 0});
+    let lanes = place.answer("lanes", &request);
+    let keys: Vec<i64> =
+        lanes["lanes"].as_array().unwrap().iter().map(|lane| lane["key"].as_i64().unwrap()).collect();
+    assert!(!keys.is_empty() && lanes["lanes"][0]["label"].as_str().unwrap().ends_with(')'), "{lanes}");
+    let request = json!({"trace": 0, "kind": "thread", "keys": keys, "range": range, "buckets": 100, "selection": whole()});
+    let reply = place.post("timeline", &request);
+    assert_eq!(
+        (reply.status, reply.header("content-type")),
+        (200, Some("application/vnd.apache.arrow.stream"))
+    );
+    let reader =
+        etwkit_query::arrow::ipc::reader::StreamReader::try_new(reply.body.as_slice(), None).unwrap();
+    let header: Value = serde_json::from_str(&reader.schema().metadata()["header"]).unwrap();
+    let batches: Vec<_> = reader.map(Result::unwrap).collect();
+    assert_eq!(batches.len(), 1);
+    assert_eq!(batches[0].num_rows() as u64, header["buckets"].as_u64().unwrap() * keys.len() as u64);
+    let kinds = ["cpu", "disk", "events"];
+    for kind in kinds {
+        let request =
+            json!({"trace": 0, "kind": kind, "range": range, "buckets": 50, "top": 3, "selection": whole()});
+        let reply = place.post("series", &request);
+        assert!(matches!(reply.status, 200 | 422), "{kind}: {}", String::from_utf8_lossy(&reply.body));
+    }
+    let sql =
+        "SELECT thread_key, in_ns + 1 FROM context_switch WHERE in_ns IS NOT NULL AND run_ns > 10 LIMIT 1";
+    let found = place.answer("sql", &json!({"trace": 0, "sql": sql, "limit": 1}));
+    let (thread, at) = (&found["tables"][0]["rows"][0][0], &found["tables"][0]["rows"][0][1]);
+    let request = json!({"trace": 0, "kind": "thread", "key": thread, "at_ns": at, "within_ns": 0});
+    let moment = place.answer("moment", &request);
+    assert_eq!(
+        (&moment["slice"]["thread_key"], &moment["slice"]["state"]),
+        (thread, &json!("running")),
+        "{moment}"
+    );
+}

@@ -1,0 +1,85 @@
+//! What a store is asked for: a symbol file, or an image.
+
+use std::path::Path;
+
+use super::check::{self, Kind};
+use super::{POINTER, Place, breakpad, packed};
+use crate::identity::{PORTABLE_AGE, key};
+use crate::image::ImageIdentity;
+use crate::{Identity, Result};
+
+/// A file, by what it has to be.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Sought<'a> {
+    /// The symbol file of a module.
+    Symbols(&'a Identity),
+    /// The module itself.
+    Image(&'a ImageIdentity),
+}
+
+impl<'a> From<&'a Identity> for Sought<'a> {
+    fn from(identity: &'a Identity) -> Self {
+        Self::Symbols(identity)
+    }
+}
+
+impl<'a> Sought<'a> {
+    pub(crate) fn name(self) -> &'a str {
+        match self {
+            Self::Symbols(identity) => identity.name(),
+            Self::Image(image) => image.name(),
+        }
+    }
+
+    pub(super) fn key(self) -> String {
+        match self {
+            Self::Symbols(identity) => identity.key(),
+            Self::Image(image) => image.key(),
+        }
+    }
+
+    /// Which kind of file it is, if it is the right one.
+    pub(super) fn check(self, path: &Path) -> Result<Kind> {
+        match self {
+            Self::Symbols(identity) => check::symbols(path, identity),
+            Self::Image(image) => check::image(path, image),
+        }
+    }
+
+    /// Names that it may have in a folder that is no store.
+    pub(super) fn flat_names(self) -> Vec<String> {
+        let name = self.name().to_owned();
+        match self {
+            Self::Symbols(_) => vec![name.clone(), breakpad(&name)],
+            Self::Image(_) => vec![name],
+        }
+    }
+
+    /// All places of a store, plain or with the extra folder.
+    pub(crate) fn places(self, is_two_tier: bool) -> Vec<Place> {
+        let name = self.name();
+        let prefix: String = name.chars().take(2).collect();
+        let place = |key: &str, file: String| {
+            let is_packed = file.ends_with('_');
+            let is_pointer = file == POINTER;
+            let tier = is_two_tier.then(|| prefix.clone());
+            Place {
+                parts: tier.into_iter().chain([name.to_owned(), key.to_owned(), file]).collect(),
+                is_packed,
+                is_pointer,
+            }
+        };
+        let key = self.key();
+        let mut places =
+            vec![place(&key, name.to_owned()), place(&key, packed(name)), place(&key, POINTER.to_owned())];
+        if let Self::Symbols(identity) = self {
+            // Portable symbol files have no age; the record in the image says 1. They are small and new:
+            // nobody packs them or points to them.
+            if identity.age() == 1 {
+                places.push(place(&self::key(identity.guid(), PORTABLE_AGE), name.to_owned()));
+            }
+            places.push(place(&key, breakpad(name)));
+        }
+        places
+    }
+}

@@ -1,0 +1,42 @@
+// Builds the page: index.html, one script and one style sheet, split where views are loaded late.
+//
+//   node build.mjs [FOLDER]     into dist, unless a folder is named
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import esbuild from "esbuild";
+
+const root = import.meta.dirname;
+const out = path.resolve(process.argv[2] ?? path.join(root, "dist"));
+await rm(out, { recursive: true, force: true });
+await mkdir(out, { recursive: true });
+const result = await esbuild.build({
+  entryPoints: { app: path.join(root, "src/main.tsx"), style: path.join(root, "src/styles/index.css") },
+  outdir: out,
+  bundle: true,
+  splitting: true,
+  format: "esm",
+  target: "es2022",
+  minify: true,
+  metafile: true,
+  jsx: "automatic",
+  jsxImportSource: "preact",
+  entryNames: "[name]-[hash]",
+  chunkNames: "chunk-[hash]",
+  logLevel: "warning",
+});
+const files = Object.keys(result.metafile.outputs).map((file) => path.basename(file));
+const one = (pattern) => files.find((file) => pattern.test(file));
+const page = await readFile(path.join(root, "src/index.html"), "utf8");
+const html = page.replace("%SCRIPT%", one(/^app-.*\.js$/)).replace("%STYLE%", one(/^style-.*\.css$/));
+await writeFile(path.join(out, "index.html"), html);
+await copyFile(path.join(root, "src/icon.svg"), path.join(out, "icon.svg"));
+// What the first load takes: everything that is not loaded late.
+const late = new Set(files.filter((file) => file.startsWith("chunk-")));
+let first = 0;
+for (const file of await readdir(out)) {
+  const bytes = await readFile(path.join(out, file));
+  await writeFile(path.join(out, `${file}.br`), brotliCompressSync(bytes));
+  if (!late.has(file)) first += gzipSync(bytes).length;
+}
+console.log(`page: ${files.length + 1} files, first load ${(first / 1024).toFixed(1)} KiB compressed`);

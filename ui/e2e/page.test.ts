@@ -1,0 +1,173 @@
+// What a person does with a trace: look, zoom, select, filter, group, search, undo, and send the link.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Page } from "playwright-core";
+import { noErrors, quit, type Served, scenario, serve, settled, visit } from "./support";
+
+let served: Served;
+before(async () => {
+  served = await serve([scenario("git-bash")]);
+});
+after(() => quit(served));
+
+/** Opens the page and waits until the trace is there. */
+async function opened(link = served.link) {
+  const visited = await visit(link);
+  await visited.page
+    .getByRole("heading", { name: "Overview", exact: true })
+    .first()
+    .waitFor({ timeout: 120_000 });
+  await settled(visited.page);
+  return visited;
+}
+
+const fragment = (page: Page) => decodeURIComponent(new URL(page.url()).hash);
+const windowOf = (page: Page) => {
+  const [, from, to] = /window=(-?\d+)-(-?\d+)/.exec(fragment(page)) ?? [];
+  return { from: Number(from), to: Number(to) };
+};
+
+async function goTo(page: Page, title: string) {
+  await page.getByRole("navigation", { name: "Views" }).getByRole("button", { name: title }).first().click();
+  await settled(page);
+}
+
+/** The middle of the first graph's picture. */
+async function plot(page: Page) {
+  const box = await page.locator("[data-plot]").first().boundingBox();
+  assert.ok(box, "a graph is shown");
+  return box;
+}
+
+test("the trace opens with its graphs and the overview, and the token leaves the address", async () => {
+  const seen = await opened();
+  assert.match(await seen.page.title(), /git-bash/);
+  assert.doesNotMatch(seen.page.url(), /[#;]k=/);
+  assert.ok((await seen.page.locator("canvas").count()) >= 2);
+  noErrors(seen);
+  await seen.close();
+});
+
+test("keys zoom and move, 0 shows the whole trace again", async () => {
+  const seen = await opened();
+  const { page } = seen;
+  const whole = windowOf(page);
+  const box = await plot(page);
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  await page.keyboard.press("w");
+  await settled(page);
+  const near = windowOf(page);
+  assert.ok(near.to - near.from < whole.to - whole.from, `${near.from}-${near.to}`);
+  await page.keyboard.press("d");
+  await settled(page);
+  assert.ok(windowOf(page).from > near.from);
+  await page.keyboard.press("0");
+  await settled(page);
+  assert.deepEqual(windowOf(page), whole);
+  noErrors(seen);
+  await seen.close();
+});
+
+test("a drag selects a range, tables count what is in it, undo takes it back", async () => {
+  const seen = await opened();
+  const { page } = seen;
+  await goTo(page, "Scheduling (precise)");
+  const sums = page.locator(".below .grid-foot .sum").first();
+  const all = await sums.textContent();
+  const box = await plot(page);
+  await page.mouse.move(box.x + box.width * 0.3, box.y + box.height / 2);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.4, box.y + box.height / 2, { steps: 5 });
+  await page.mouse.up();
+  await settled(page);
+  assert.match(fragment(page), /;range=\d+-\d+/);
+  assert.notEqual(await sums.textContent(), all);
+  await page.keyboard.press("Control+z");
+  await settled(page);
+  assert.doesNotMatch(fragment(page), /;range=/);
+  assert.equal(await sums.textContent(), all);
+  noErrors(seen);
+  await seen.close();
+});
+
+test("groups unfold to who ended the waits, and a group becomes a filter", async () => {
+  const seen = await opened();
+  const { page } = seen;
+  await goTo(page, "Scheduling (precise)");
+  const grid = page.getByRole("treegrid").first();
+  const first = grid.locator('[role="row"][aria-level="1"][aria-expanded]').first();
+  await first.getByRole("button", { name: "Open" }).click();
+  await settled(page);
+  assert.ok((await grid.locator('[aria-level="2"]').count()) > 0, "threads of the process are shown");
+  await first.locator(".grid-text").first().dblclick();
+  await settled(page);
+  assert.match(fragment(page), /;process=\d+/);
+  await page.keyboard.press("Backspace");
+  await settled(page);
+  assert.doesNotMatch(fragment(page), /;process=/);
+  noErrors(seen);
+  await seen.close();
+});
+
+test("search finds a process and takes it as a filter; a link shows the same in another browser", async () => {
+  const seen = await opened();
+  const { page } = seen;
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Search" }).fill("NwScanSvc");
+  await page.getByRole("option").filter({ hasText: "NwScanSvc.exe" }).first().waitFor();
+  await page.keyboard.press("Enter");
+  await settled(page);
+  assert.match(fragment(page), /;process/);
+  await goTo(page, "Flame graph");
+  await page.keyboard.press("m");
+  await settled(page);
+  assert.match(fragment(page), /mode=highlight/);
+  const chips = await page.locator(".filter").allInnerTexts();
+  const state = new URL(page.url()).hash.slice(1);
+  const token = new URL(served.link).hash.slice(1);
+  const other = await visit(`${served.link.split("#")[0]}#${token};${state}`);
+  await other.page.locator(".filter").first().waitFor();
+  await settled(other.page);
+  assert.deepEqual(await other.page.locator(".filter").allInnerTexts(), chips);
+  assert.equal(fragment(other.page), fragment(page));
+  noErrors(seen);
+  noErrors(other);
+  await other.close();
+  await seen.close();
+});
+
+test("the driver that stalls Git Bash is found with the page alone, in six clicks", async () => {
+  const seen = await opened();
+  const { page } = seen;
+  let clicks = 0;
+  const click = async (what: () => Promise<unknown>) => {
+    clicks += 1;
+    await what();
+    await settled(page);
+  };
+  // What does the shell wait in?
+  await click(() => goTo(page, "Processes"));
+  await click(() => page.locator(".processes .link").filter({ hasText: "bash.exe" }).first().click());
+  await click(() => goTo(page, "Flame graph"));
+  await click(() => page.locator(".below").getByLabel("Width").selectOption("wait"));
+  await click(() => page.locator(".below").getByLabel("As").selectOption("tree"));
+  await click(() => page.getByRole("button", { name: "Unfold the heaviest path" }).click());
+  assert.ok(clicks <= 6, `${clicks} clicks`);
+  const tree = page.getByRole("treegrid");
+  const names = new Set<string>();
+  // Only rows in sight are in the document.
+  await tree.focus();
+  for (let step = 0; step < 12; step++) {
+    for (const name of await tree.locator(".grid-row .grid-cell:first-child").allInnerTexts())
+      names.add(name);
+    await page.keyboard.press("PageDown");
+    await settled(page);
+  }
+  assert.ok(
+    [...names].some((name) => name.includes("nwshield.sys")),
+    [...names].join("\n"),
+  );
+  noErrors(seen);
+  await seen.close();
+});

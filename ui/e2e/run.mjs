@@ -1,0 +1,59 @@
+// End-to-end tests: the program serves a trace, and a browser is driven as a person would.
+//
+//   ETWKIT_BIN=PROGRAM node e2e/run.mjs [PATTERN]
+//
+// The browser is Chromium of the system, or ETWKIT_CHROMIUM.
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import esbuild from "esbuild";
+
+const root = path.join(import.meta.dirname, "..");
+const fail = (message) => {
+  console.error(`error: ${message}`);
+  process.exit(2);
+};
+const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+const chromium = process.env.ETWKIT_CHROMIUM ?? places.find((place) => existsSync(place));
+if (chromium === undefined) fail("Chromium is missing; on Debian: sudo apt-get install chromium");
+const program = process.env.ETWKIT_BIN;
+if (program === undefined || !existsSync(program)) fail("ETWKIT_BIN has to name the program etwkit");
+
+const pattern = process.argv[2] ?? "";
+const tests = (await readdir(path.join(root, "e2e"))).filter(
+  (file) => file.endsWith(".test.ts") && file.includes(pattern),
+);
+const out = await mkdtemp(path.join(tmpdir(), "etwkit-e2e-"));
+await mkdir(path.join(root, "e2e/out"), { recursive: true });
+await esbuild.build({
+  entryPoints: tests.map((file) => path.join(root, "e2e", file)),
+  outdir: path.join(root, "node_modules/.e2e"),
+  outExtension: { ".js": ".mjs" },
+  bundle: true,
+  packages: "external",
+  platform: "node",
+  format: "esm",
+  sourcemap: "inline",
+  logLevel: "warning",
+});
+const files = tests.map((file) => path.join(root, "node_modules/.e2e", file.replace(/\.ts$/, ".mjs")));
+const env = {
+  ...process.env,
+  ETWKIT_CHROMIUM: chromium,
+  ETWKIT_BIN: path.resolve(program),
+  ETWKIT_E2E: out,
+  ETWKIT_UI: root,
+};
+// One after the other: two browsers on two processors measure each other.
+const run = spawnSync(
+  process.execPath,
+  ["--enable-source-maps", "--test", "--test-reporter=spec", "--test-concurrency=1", ...files],
+  {
+    stdio: "inherit",
+    env,
+  },
+);
+await rm(out, { recursive: true, force: true });
+process.exit(run.status ?? 1);

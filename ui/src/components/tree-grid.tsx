@@ -1,0 +1,272 @@
+// Rows of a table or a tree, of which only those in sight are in the document.
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+
+export interface GridColumn {
+  id: string;
+  title: string;
+  /** What it means: shown where the pointer rests on the title. */
+  sentence?: string;
+  /** Numbers stand to the right. */
+  isNumber?: boolean;
+  /** Pixels; the first column takes what is left. */
+  width?: number;
+}
+
+export interface GridCell {
+  text: string;
+  /** The exact value, where the text is rounded. */
+  exact?: string;
+  /** Share of all, 0 to 1: a bar behind the text. */
+  share?: number;
+}
+
+export interface GridRow {
+  id: string;
+  level: number;
+  /** Nothing for rows without children. */
+  isOpen?: boolean;
+  cells: GridCell[];
+  /** `others`, `total`, `tag`, `process`, `unnamed`: how it looks. */
+  look?: string;
+}
+
+export interface GridSort {
+  column: string;
+  descending: boolean;
+}
+
+interface Props {
+  /** What the table is, for those who do not see it. */
+  label: string;
+  columns: GridColumn[];
+  rows: GridRow[];
+  selected?: string | null;
+  sort?: GridSort | null;
+  onSort?: (column: string) => void;
+  onToggle?: (row: GridRow) => void;
+  onSelect?: (row: GridRow) => void;
+  /** Enter or a double click. */
+  onEnter?: (row: GridRow) => void;
+  /** Stands in place of rows where there are none. */
+  empty?: ComponentChildren;
+  footer?: ComponentChildren;
+}
+
+const ROW = 22;
+/** Pixels that the column which takes what is left has at least. */
+const FIRST = 220;
+/** Rows beyond the edges, so that scrolling shows no gaps. */
+const AROUND = 12;
+
+let grids = 0;
+
+export function TreeGrid(props: Props) {
+  const { columns, rows, label } = props;
+  const [name] = useState(() => `grid${++grids}`);
+  const body = useRef<HTMLDivElement>(null);
+  const [seen, setSeen] = useState({ top: 0, height: 400 });
+  const active = rows.findIndex((row) => row.id === props.selected);
+  const measure = () => {
+    const { scrollTop, clientHeight } = body.current ?? { scrollTop: 0, clientHeight: 0 };
+    setSeen({ top: scrollTop, height: clientHeight });
+  };
+  useEffect(() => {
+    const box = body.current;
+    if (!box) return undefined;
+    const watch = new ResizeObserver(measure);
+    watch.observe(box);
+    return () => watch.disconnect();
+  }, []);
+  const least = columns.reduce((all, column) => all + (column.width ?? FIRST), 0);
+  const first = Math.max(0, Math.floor(seen.top / ROW) - AROUND);
+  const last = Math.min(rows.length, Math.ceil((seen.top + seen.height) / ROW) + AROUND);
+  const select = (index: number) => {
+    const row = rows[Math.max(0, Math.min(rows.length - 1, index))];
+    if (!row) return;
+    props.onSelect?.(row);
+    keepInSight(body.current, rows.indexOf(row));
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const row = rows[active];
+    const page = Math.max(1, Math.floor(seen.height / ROW) - 1);
+    const steps: Record<string, number> = {
+      ArrowDown: active + 1,
+      ArrowUp: active < 0 ? 0 : active - 1,
+      PageDown: active + page,
+      PageUp: active - page,
+      Home: 0,
+      End: rows.length - 1,
+    };
+    const step = steps[event.key];
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    if (step !== undefined) select(step);
+    else if (event.key === "ArrowRight" && row?.isOpen === false) props.onToggle?.(row);
+    else if (event.key === "ArrowRight" && row?.isOpen) select(active + 1);
+    else if (event.key === "ArrowLeft" && row?.isOpen) props.onToggle?.(row);
+    else if (event.key === "ArrowLeft" && row) select(parentOf(rows, active));
+    else if (event.key === " " && row?.isOpen !== undefined && row) props.onToggle?.(row);
+    else if (event.key === "Enter" && row) props.onEnter?.(row);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    <div class="grid">
+      <div
+        ref={body}
+        class="grid-body"
+        role="treegrid"
+        aria-label={label}
+        aria-rowcount={rows.length + 1}
+        aria-activedescendant={active >= first && active < last ? `${name}-${active}` : undefined}
+        tabIndex={0}
+        onScroll={measure}
+        onKeyDown={onKeyDown}
+      >
+        <div class="grid-head" role="row" aria-rowindex={1} style={{ minWidth: `${least}px` }}>
+          {columns.map((column) => (
+            <Title key={column.id} column={column} sort={props.sort} onSort={props.onSort} />
+          ))}
+        </div>
+        <div
+          class="grid-space"
+          role="presentation"
+          style={{ height: `${rows.length * ROW}px`, minWidth: `${least}px` }}
+        >
+          {rows.slice(first, last).map((row, at) => (
+            <Row
+              key={row.id}
+              id={`${name}-${first + at}`}
+              index={first + at}
+              row={row}
+              columns={columns}
+              isSelected={first + at === active}
+              props={props}
+            />
+          ))}
+        </div>
+        {rows.length === 0 && <div class="grid-empty">{props.empty ?? "Nothing here."}</div>}
+      </div>
+      {props.footer && <div class="grid-foot">{props.footer}</div>}
+    </div>
+  );
+}
+
+interface TitleProps {
+  column: GridColumn;
+  sort: GridSort | null | undefined;
+  onSort: ((column: string) => void) | undefined;
+}
+
+function Title({ column, sort, onSort }: TitleProps) {
+  const isSorted = sort?.column === column.id;
+  const order = isSorted ? (sort.descending ? "descending" : "ascending") : undefined;
+  return (
+    <div
+      class={column.isNumber ? "grid-cell is-number" : "grid-cell"}
+      role="columnheader"
+      aria-sort={order}
+      title={column.sentence}
+      style={width(column)}
+    >
+      {onSort ? (
+        <button type="button" tabIndex={-1} class="grid-title" onClick={() => onSort(column.id)}>
+          {column.title}
+          {isSorted && <span aria-hidden="true">{sort.descending ? " ▾" : " ▴"}</span>}
+        </button>
+      ) : (
+        column.title
+      )}
+    </div>
+  );
+}
+
+interface RowProps {
+  id: string;
+  index: number;
+  row: GridRow;
+  columns: GridColumn[];
+  isSelected: boolean;
+  props: Props;
+}
+
+function Row({ id, index, row, columns, isSelected, props }: RowProps) {
+  return (
+    <div
+      id={id}
+      class={`grid-row${isSelected ? " is-selected" : ""}${row.look ? ` is-${row.look}` : ""}`}
+      role="row"
+      aria-level={row.level + 1}
+      aria-rowindex={index + 2}
+      aria-expanded={row.isOpen}
+      aria-selected={isSelected}
+      style={{ top: `${index * ROW}px` }}
+      onClick={() => props.onSelect?.(row)}
+      onDblClick={() => props.onEnter?.(row)}
+      onKeyDown={() => undefined}
+    >
+      {columns.map((column, at) => {
+        const cell = row.cells[at] ?? { text: "" };
+        return (
+          <div
+            key={column.id}
+            class={column.isNumber ? "grid-cell is-number" : "grid-cell"}
+            role="gridcell"
+            title={cell.exact ?? cell.text}
+            style={width(column)}
+          >
+            {cell.share !== undefined && (
+              <span class="grid-bar" style={{ width: `${Math.min(100, cell.share * 100)}%` }} />
+            )}
+            {at === 0 && <Handle row={row} onToggle={props.onToggle} />}
+            <span class="grid-text">{cell.text}</span>
+          </div>
+        );
+      })}
+    </div>
+  );
+}
+
+/** What opens and closes a row; room for it in front of those that have nothing to open, so that names align. */
+function Handle({ row, onToggle }: { row: GridRow; onToggle: ((row: GridRow) => void) | undefined }) {
+  const indent = { marginLeft: `${row.level * 14}px` };
+  if (row.isOpen === undefined) return <span class="grid-handle" style={indent} />;
+  const toggle = (event: MouseEvent) => {
+    event.stopPropagation();
+    onToggle?.(row);
+  };
+  return (
+    <button
+      type="button"
+      tabIndex={-1}
+      class="grid-handle"
+      style={indent}
+      aria-label={row.isOpen ? "Close" : "Open"}
+      onClick={toggle}
+    >
+      {row.isOpen ? "▾" : "▸"}
+    </button>
+  );
+}
+
+function width(column: GridColumn) {
+  return column.width === undefined ? { flex: `1 1 ${FIRST}px` } : { flex: `0 0 ${column.width}px` };
+}
+
+/** The nearest row above that is less deep; the row itself where there is none. */
+export function parentOf(rows: GridRow[], index: number): number {
+  const level = rows[index]?.level ?? 0;
+  for (let at = index - 1; at >= 0; at--) {
+    if ((rows[at]?.level ?? 0) < level) return at;
+  }
+  return index;
+}
+
+function keepInSight(box: HTMLElement | null, index: number) {
+  if (!box) return;
+  const [top, bottom] = [index * ROW, (index + 2) * ROW];
+  if (top < box.scrollTop) box.scrollTop = top;
+  else if (bottom > box.scrollTop + box.clientHeight) box.scrollTop = bottom - box.clientHeight;
+}

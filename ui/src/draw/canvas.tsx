@@ -1,0 +1,73 @@
+// A canvas as large as its place, as sharp as the screen, drawn when something of it changed.
+
+import { effect } from "@preact/signals";
+import type { RefObject } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { themeChanges } from "./colours";
+import { forget, redraw } from "./frame";
+
+export type Draw = (to: CanvasRenderingContext2D, width: number, height: number) => void;
+
+interface Props {
+  /** Draws all of it. What it reads of signals makes it draw again. */
+  draw: Draw;
+  /** What it shows, in a sentence, for those who do not see it. */
+  label: string;
+  class?: string;
+  canvasRef?: RefObject<HTMLCanvasElement | null>;
+}
+
+/** Sets the size of the picture, which also clears it. */
+function prepare(
+  canvas: HTMLCanvasElement,
+): { to: CanvasRenderingContext2D; width: number; height: number } | null {
+  const { clientWidth: width, clientHeight: height } = canvas;
+  const to = canvas.getContext("2d");
+  if (to === null || width === 0 || height === 0) return null;
+  const ratio = globalThis.devicePixelRatio || 1;
+  const wide = Math.round(width * ratio);
+  const high = Math.round(height * ratio);
+  if (canvas.width !== wide || canvas.height !== high) {
+    canvas.width = wide;
+    canvas.height = high;
+  }
+  to.setTransform(ratio, 0, 0, ratio, 0, 0);
+  to.clearRect(0, 0, width, height);
+  return { to, width, height };
+}
+
+export function Canvas({ draw, label, class: name, canvasRef }: Props) {
+  const own = useRef<HTMLCanvasElement>(null);
+  const ref = canvasRef ?? own;
+  const latest = useRef(draw);
+  latest.current = draw;
+  const job = useRef<() => void>(() => undefined);
+  useEffect(() => {
+    const canvas = ref.current;
+    if (canvas === null) return;
+    // Signals are read while drawing, and tell when to draw again: not at once, but with the next frame.
+    let stop: () => void = () => undefined;
+    const paint = () => {
+      stop();
+      let isFirst = true;
+      stop = effect(() => {
+        if (!isFirst) return redraw(paint);
+        isFirst = false;
+        void themeChanges.value;
+        const ready = prepare(canvas);
+        if (ready !== null) latest.current(ready.to, ready.width, ready.height);
+      });
+    };
+    job.current = paint;
+    redraw(paint);
+    const sizes = new ResizeObserver(() => redraw(paint));
+    sizes.observe(canvas);
+    return () => {
+      sizes.disconnect();
+      stop();
+      forget(paint);
+    };
+  }, []);
+  useEffect(() => redraw(job.current), [draw]);
+  return <canvas ref={ref} class={name ?? "canvas"} role="img" aria-label={label} />;
+}

@@ -1,0 +1,81 @@
+// Colours of pictures are those of the style sheet, read once for each theme.
+
+import { signal } from "@preact/signals";
+import { WAITS } from "../wire";
+
+export interface Colours {
+  ink: string;
+  muted: string;
+  line: string;
+  faint: string;
+  surface: string;
+  focus: string;
+  running: string;
+  ready: string;
+  dpc: string;
+  other: string;
+  idle: string;
+  system: string;
+  chosen: string;
+  /** By place in `WAITS`. */
+  waits: string[];
+  series: string[];
+  font: string;
+}
+
+/** How many colours tell processes apart. */
+export const HUES = 12;
+
+/** Grows with each change of the theme. */
+export const themeChanges = signal(0);
+
+let cached: Colours | null = null;
+let cachedAt = -1;
+
+export function colours(): Colours {
+  if (cached !== null && cachedAt === themeChanges.value) return cached;
+  const style = getComputedStyle(document.documentElement);
+  const token = (name: string) => style.getPropertyValue(`--${name}`).trim();
+  cachedAt = themeChanges.value;
+  cached = {
+    ink: token("ink"),
+    muted: token("ink-soft"),
+    line: token("line"),
+    faint: token("line-faint"),
+    surface: token("surface"),
+    focus: token("focus"),
+    running: token("running"),
+    ready: token("ready"),
+    dpc: token("dpc"),
+    other: token("series-other"),
+    idle: token("idle"),
+    system: token("series-system"),
+    chosen: token("chosen"),
+    waits: WAITS.map((wait) => token(`wait-${wait}`)),
+    series: Array.from({ length: HUES }, (_, at) => token(`series-${at + 1}`)),
+    font: `${token("text-small")} ${token("font")}`,
+  };
+  return cached;
+}
+
+// A process has one colour wherever it is drawn. Hues go round, so that the largest ones differ.
+let places = new Map<number, number>();
+let of = "";
+
+/** The place among the hues of a process. */
+export function hueOf(trace: string, key: number): number {
+  if (of !== trace) {
+    of = trace;
+    places = new Map();
+  }
+  const known = places.get(key);
+  if (known !== undefined) return known;
+  const hue = places.size % HUES;
+  places.set(key, hue);
+  return hue;
+}
+
+/** The custom property of a hue, for swatches beside a picture. */
+export function hueToken(hue: number): string {
+  return `var(--series-${hue + 1})`;
+}

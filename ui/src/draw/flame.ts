@@ -1,0 +1,138 @@
+// Draws the frames of a flame graph that are in sight, as rectangles with as much of their names as fits.
+
+import type { Layout } from "../lib/flame-layout";
+import type { FlameAnswer, FlameNode } from "../wire";
+
+/** Pixels of a level. */
+export const LEVEL = 18;
+/** Frames narrower than this have no name. */
+const NAMED = 34;
+/** Narrower frames than this are drawn as one with their neighbours. */
+const LEAST = 0.5;
+
+export interface FlameColours {
+  /** By module: frames of one module have one colour. */
+  frames: string[];
+  root: string;
+  process: string;
+  tag: string;
+  unnamed: string;
+  text: string;
+  faded: string;
+  edge: string;
+  marked: string;
+}
+
+export interface FlameSight {
+  /** The frame that takes the whole width. */
+  zoom: number;
+  /** The frame under the pointer or the keyboard. */
+  active: number | null;
+  /** Names that contain this stand out; others fade. */
+  marked: string;
+  /** Pixels above the first level in sight. */
+  scroll: number;
+  width: number;
+  height: number;
+}
+
+/** Weight to pixels: the zoomed frame takes the whole width. */
+export function scaleOf(answer: FlameAnswer, found: Layout, sight: FlameSight) {
+  const from = found.start[sight.zoom] ?? 0;
+  const total = Math.max(1, answer.nodes[sight.zoom]?.total ?? 1);
+  const factor = sight.width / total;
+  return {
+    x: (weight: number) => (weight - from) * factor,
+    weight: (x: number) => from + x / factor,
+    factor,
+  };
+}
+
+/** The place of a module among the colours: the same for a name wherever it is. */
+export function hueOf(name: string, hues: number): number {
+  const module = name.split("!", 1)[0]?.split("+", 1)[0]?.toLowerCase() ?? "";
+  let hash = 0;
+  for (let at = 0; at < module.length; at++) hash = (hash * 31 + module.charCodeAt(at)) >>> 0;
+  return hues === 0 ? 0 : hash % hues;
+}
+
+function colour(node: FlameNode, name: string, colours: FlameColours): string {
+  if (node.kind === 0) return colours.root;
+  if (node.kind === 1) return colours.process;
+  if (node.kind === 2) return colours.tag;
+  if (node.kind === 5) return colours.unnamed;
+  return colours.frames[hueOf(name, colours.frames.length)] ?? colours.unnamed;
+}
+
+/** Draws what is in sight: at most as many rectangles as there are pixels, level by level. */
+export function drawFlame(
+  to: CanvasRenderingContext2D,
+  answer: FlameAnswer,
+  found: Layout,
+  sight: FlameSight,
+  colours: FlameColours,
+): void {
+  const scale = scaleOf(answer, found, sight);
+  to.clearRect(0, 0, sight.width, sight.height);
+  to.textBaseline = "middle";
+  const first = Math.max(0, Math.floor(sight.scroll / LEVEL));
+  const last = Math.min(found.levels.length, Math.ceil((sight.scroll + sight.height) / LEVEL));
+  const wanted = sight.marked.toLowerCase();
+  for (let level = first; level < last; level++) {
+    const y = level * LEVEL - sight.scroll;
+    let drawn = Number.NEGATIVE_INFINITY;
+    for (const at of found.levels[level] ?? []) {
+      const node = answer.nodes[at];
+      if (!node) continue;
+      const left = Math.max(0, scale.x(found.start[at] ?? 0));
+      const right = Math.min(sight.width, scale.x((found.start[at] ?? 0) + node.total));
+      if (right <= 0 || left >= sight.width || right - drawn < LEAST) continue;
+      drawn = right;
+      const name = answer.names[node.name] ?? "";
+      const isMarked = wanted !== "" && name.toLowerCase().includes(wanted);
+      to.globalAlpha = wanted !== "" && !isMarked ? 0.35 : 1;
+      to.fillStyle = isMarked ? colours.marked : colour(node, name, colours);
+      to.fillRect(left, y, Math.max(1, right - left - 0.5), LEVEL - 1);
+      if (right - left > NAMED) write(to, name, left, right, y, colours.text);
+      if (at === sight.active) {
+        to.globalAlpha = 1;
+        to.strokeStyle = colours.edge;
+        to.lineWidth = 2;
+        to.strokeRect(left + 1, y + 1, Math.max(1, right - left - 2.5), LEVEL - 3);
+      }
+    }
+  }
+  to.globalAlpha = 1;
+}
+
+/** The beginning of a name that fits; methods without their module first where room is short. */
+function write(
+  to: CanvasRenderingContext2D,
+  name: string,
+  left: number,
+  right: number,
+  y: number,
+  text: string,
+) {
+  const room = right - left - 8;
+  to.fillStyle = text;
+  to.fillText(
+    fitting(name, room, (part) => to.measureText(part).width),
+    left + 4,
+    y + LEVEL / 2,
+  );
+}
+
+/** As much of a name as is no wider than the room. */
+export function fitting(name: string, room: number, widthOf: (text: string) => number): string {
+  if (widthOf(name) <= room) return name;
+  const method = name.slice(name.indexOf("!") + 1);
+  if (method !== name && widthOf(method) <= room) return method;
+  let [low, high] = [0, method.length];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (widthOf(`${method.slice(0, middle)}…`) <= room) low = middle;
+    else high = middle - 1;
+  }
+  return low < 2 ? "" : `${method.slice(0, low)}…`;
+}

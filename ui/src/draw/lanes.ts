@@ -1,0 +1,152 @@
+// States of lanes over time: a column for each bucket, as high as its share; rectangles of one colour together.
+
+import type { Timeline } from "../lib/arrow";
+import { visible } from "../lib/buckets";
+import { toPixel } from "../lib/scale";
+import type { Range } from "../wire";
+import type { Colours } from "./colours";
+
+export interface LaneSight {
+  window: Range;
+  width: number;
+  /** Pixels of a lane with the space below it. */
+  row: number;
+  /** Where the first lane of the data begins. */
+  top: number;
+  /** How strong: what is behind a highlight is pale. */
+  alpha: number;
+}
+
+/** Space between lanes. */
+const GAP = 3;
+/** What is there at all is this high. */
+const LEAST = 2;
+
+/** Rectangles by the place of their colour; neighbours of one height are one. */
+class Batch {
+  private readonly rects: number[][];
+
+  constructor(private readonly tones: readonly string[]) {
+    this.rects = tones.map(() => []);
+  }
+
+  add(tone: number, x: number, y: number, width: number, height: number): void {
+    const list = this.rects[tone];
+    if (list === undefined) return;
+    const end = list.length;
+    const left = list[end - 4] ?? 0;
+    if (end > 0 && list[end - 3] === y && list[end - 1] === height && left + (list[end - 2] ?? 0) === x) {
+      list[end - 2] = x + width - left;
+    } else list.push(x, y, width, height);
+  }
+
+  paint(to: CanvasRenderingContext2D): void {
+    this.rects.forEach((list, tone) => {
+      if (list.length === 0) return;
+      to.fillStyle = this.tones[tone] ?? "";
+      for (let at = 0; at + 3 < list.length; at += 4) {
+        to.fillRect(list[at] ?? 0, list[at + 1] ?? 0, list[at + 2] ?? 0, list[at + 3] ?? 0);
+      }
+    });
+  }
+}
+
+/** Heights of all shares, in quarters of a pixel so that neighbours are alike. */
+function heights(most: number, least = LEAST): Float64Array {
+  return Float64Array.from({ length: 256 }, (_, share) =>
+    share === 0 ? 0 : Math.max(least, Math.round((share / 255) * most * 4) / 4),
+  );
+}
+
+/** Edges of buckets on whole pixels, so that columns neither overlap nor leave gaps. */
+function edges(data: Timeline, sight: LaneSight): { first: number; last: number; x: Int32Array } {
+  const { range, buckets } = data.header;
+  const [first, last] = visible(range, buckets, sight.window);
+  const wide = (range.to_ns - range.from_ns) / Math.max(1, buckets);
+  const x = new Int32Array(Math.max(0, last - first) + 1);
+  for (let at = 0; at < x.length; at++) {
+    x[at] = Math.round(toPixel(range.from_ns + (first + at) * wide, sight.window, sight.width));
+  }
+  return { first, last, x };
+}
+
+/** Which lanes are within the picture. */
+function rows(count: number, sight: LaneSight, height: number): [number, number] {
+  const first = Math.max(0, Math.floor(-sight.top / sight.row));
+  return [first, Math.min(count, Math.ceil((height - sight.top) / sight.row))];
+}
+
+/** Threads and processes: running from below, ready on it, and what is waited for as a band at the foot. */
+export function drawStates(
+  to: CanvasRenderingContext2D,
+  data: Timeline,
+  lanes: number,
+  sight: LaneSight,
+  height: number,
+  tones: Colours,
+): void {
+  const { running, ready, waiting, reason } = data.columns;
+  if (running === undefined) return;
+  const { first, last, x } = edges(data, sight);
+  const [top, bottom] = rows(lanes, sight, height);
+  const high = sight.row - GAP;
+  const [run, queue, wait] = [heights(high), heights(high * 0.7, 1), heights(high * 0.3)];
+  const waits = new Batch(tones.waits);
+  const runs = new Batch([tones.running, tones.ready]);
+  for (let lane = top; lane < bottom; lane++) {
+    const foot = sight.top + lane * sight.row + high;
+    for (let place = first; place < last; place++) {
+      const at = lane * data.header.buckets + place;
+      const left = x[place - first] ?? 0;
+      const wide = Math.max(1, (x[place - first + 1] ?? 0) - left);
+      const low = wait[waiting?.[at] ?? 0] ?? 0;
+      const tall = run[running[at] ?? 0] ?? 0;
+      const queued = queue[ready?.[at] ?? 0] ?? 0;
+      if (low > 0) waits.add(reason?.[at] ?? 0, left, foot - low, wide, low);
+      if (tall > 0) runs.add(0, left, foot - tall, wide, tall);
+      if (queued > 0) runs.add(1, left, foot - Math.min(tall, high - queued) - queued, wide, queued);
+    }
+  }
+  to.globalAlpha = sight.alpha;
+  waits.paint(to);
+  runs.paint(to);
+  to.globalAlpha = 1;
+}
+
+/** Processors: busy in the colour of the process that had most, DPCs and ISRs on top. */
+export function drawCores(
+  to: CanvasRenderingContext2D,
+  data: Timeline,
+  lanes: number,
+  sight: LaneSight,
+  height: number,
+  tones: Colours,
+  toneOf: (processKey: number) => string,
+): void {
+  const { running, dpc, process } = data.columns;
+  if (running === undefined) return;
+  const { first, last, x } = edges(data, sight);
+  const [top, bottom] = rows(lanes, sight, height);
+  const high = sight.row - GAP;
+  const heightOf = heights(high);
+  const palette = data.header.palette.map(toneOf);
+  const others = palette.length;
+  const runs = new Batch([...palette, tones.other]);
+  const stolen = new Batch([tones.dpc]);
+  for (let lane = top; lane < bottom; lane++) {
+    const foot = sight.top + lane * sight.row + high;
+    for (let place = first; place < last; place++) {
+      const at = lane * data.header.buckets + place;
+      const left = x[place - first] ?? 0;
+      const wide = Math.max(1, (x[place - first + 1] ?? 0) - left);
+      const tall = heightOf[running[at] ?? 0] ?? 0;
+      const taken = heightOf[dpc?.[at] ?? 0] ?? 0;
+      if (tall > 0) runs.add(Math.min(process?.[at] ?? others, others), left, foot - tall, wide, tall);
+      if (taken > 0) stolen.add(0, left, foot - high, wide, taken);
+    }
+  }
+  to.globalAlpha = sight.alpha;
+  runs.paint(to);
+  stolen.paint(to);
+  to.globalAlpha = 1;
+}

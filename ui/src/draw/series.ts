@@ -1,0 +1,106 @@
+// Sums over time: bands on each other, or lines.
+
+import { visible } from "../lib/buckets";
+import { toPixel } from "../lib/scale";
+import type { Range } from "../wire";
+
+export interface Band {
+  colour: string;
+  /** In the unit of the axis, one for each bucket. */
+  values: readonly number[];
+}
+
+export interface SeriesSight {
+  /** Where the buckets begin and end. */
+  range: Range;
+  buckets: number;
+  window: Range;
+  width: number;
+  height: number;
+  /** What the full height is. */
+  most: number;
+  alpha: number;
+}
+
+/** Space above the highest value. */
+const HEAD = 2;
+/** What is there at all is this high. */
+const LEAST = 1.5;
+
+function places(sight: SeriesSight) {
+  const [first, last] = visible(sight.range, sight.buckets, sight.window);
+  const wide = (sight.range.to_ns - sight.range.from_ns) / Math.max(1, sight.buckets);
+  const edges = new Int32Array(last - first + 1);
+  for (let at = 0; at < edges.length; at++) {
+    edges[at] = Math.round(toPixel(sight.range.from_ns + (first + at) * wide, sight.window, sight.width));
+  }
+  const scale = (sight.height - HEAD) / Math.max(1e-12, sight.most);
+  return { first, last, x: (at: number) => edges[at - first] ?? 0, scale };
+}
+
+/** Bands thinner than this are drawn with the next one, so that nothing is lost and little is drawn. */
+const THIN = 0.6;
+
+/** Bands on each other, the first one at the foot. */
+export function drawStacked(to: CanvasRenderingContext2D, bands: readonly Band[], sight: SeriesSight): void {
+  const { first, last, x, scale } = places(sight);
+  const below = new Float64Array(Math.max(0, last - first));
+  const waiting = new Float64Array(below.length);
+  to.globalAlpha = sight.alpha;
+  bands.forEach((band, place) => {
+    const isLast = place === bands.length - 1;
+    to.fillStyle = band.colour;
+    to.beginPath();
+    for (let at = first; at < last; at++) {
+      const value = band.values[at] ?? 0;
+      let high = value > 0 ? value * scale + (waiting[at - first] ?? 0) : (waiting[at - first] ?? 0);
+      if (high === 0) continue;
+      const under = below[at - first] ?? 0;
+      if (high < THIN && !isLast) {
+        waiting[at - first] = high;
+        continue;
+      }
+      if (under === 0) high = Math.max(LEAST, high);
+      const left = x(at);
+      to.rect(left, sight.height - under - high, Math.max(1, x(at + 1) - left), high);
+      below[at - first] = under + high;
+      waiting[at - first] = 0;
+    }
+    to.fill();
+  });
+  to.globalAlpha = 1;
+}
+
+/** A line for each, with steps: a value holds for its bucket. */
+export function drawLines(to: CanvasRenderingContext2D, bands: readonly Band[], sight: SeriesSight): void {
+  const { first, last, x, scale } = places(sight);
+  to.globalAlpha = sight.alpha;
+  to.lineWidth = 1.5;
+  to.lineJoin = "round";
+  for (const band of [...bands].reverse()) {
+    to.strokeStyle = band.colour;
+    to.beginPath();
+    for (let at = first; at < last; at++) {
+      const y = sight.height - 1 - (band.values[at] ?? 0) * scale;
+      if (at === first) to.moveTo(x(at), y);
+      else to.lineTo(x(at), y);
+      to.lineTo(x(at + 1), y);
+    }
+    to.stroke();
+  }
+  to.globalAlpha = 1;
+}
+
+/** Faint lines across, where the axis has its numbers. */
+export function drawGrid(
+  to: CanvasRenderingContext2D,
+  at: readonly number[],
+  sight: Pick<SeriesSight, "width" | "height" | "most">,
+  colour: string,
+): void {
+  to.fillStyle = colour;
+  for (const value of at) {
+    const y = Math.round(sight.height - (value / sight.most) * (sight.height - HEAD));
+    to.fillRect(0, Math.min(sight.height - 1, y), sight.width, 1);
+  }
+}

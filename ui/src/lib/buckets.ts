@@ -1,0 +1,43 @@
+// How finely a graph asks: never for more than can be seen, and never for more than the server gives.
+
+/** Lanes times buckets of one request, which the server holds too. */
+export const CELLS = 40_000;
+
+/** More than this are not told apart, and all answers to one gesture have to stay small. */
+export const BUCKETS = 720;
+
+/** Pixels that a bucket takes on the screen. */
+const WIDE = 2;
+
+/** Buckets of a series this many pixels wide; in steps of 16, so that a splitter does not ask at every pixel. */
+export function seriesBuckets(width: number): number {
+  return Math.max(16, Math.min(BUCKETS, Math.ceil(width / WIDE / 16) * 16));
+}
+
+export function laneBuckets(width: number, lanes: number): number {
+  return Math.max(1, Math.min(seriesBuckets(width), Math.floor(CELLS / Math.max(1, lanes))));
+}
+
+/** The buckets in which some of a window is, as places: from the first to behind the last. */
+export function visible(
+  data: { from_ns: number; to_ns: number },
+  buckets: number,
+  window: { from_ns: number; to_ns: number },
+): [number, number] {
+  const width = (data.to_ns - data.from_ns) / Math.max(1, buckets);
+  if (!(width > 0)) return [0, 0];
+  const first = Math.max(0, Math.floor((window.from_ns - data.from_ns) / width));
+  const last = Math.min(buckets, Math.ceil((window.to_ns - data.from_ns) / width));
+  return [first, Math.max(first, last)];
+}
+
+/** Sums of neighbours, so that at most `most` values are left: what a table of a graph shows. */
+export function merged(values: readonly number[], most: number): { by: number; sums: number[] } {
+  const by = Math.max(1, Math.ceil(values.length / most));
+  const sums: number[] = [];
+  values.forEach((value, place) => {
+    const to = Math.floor(place / by);
+    sums[to] = (sums[to] ?? 0) + value;
+  });
+  return { by, sums };
+}

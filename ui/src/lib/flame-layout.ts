@@ -1,0 +1,89 @@
+// Where the frames of a flame graph lie, independent of pixels: positions are weights.
+
+import type { FlameNode } from "../wire";
+
+export interface Layout {
+  /** Weight in front of each node. */
+  start: Float64Array;
+  /** Levels below the root. */
+  depth: Uint16Array;
+  /** Nodes of each level, from left to right: what is under the pointer is found by halving. */
+  levels: number[][];
+}
+
+/** Children stand side by side in the order of the answer, from the left edge of their parent. */
+export function layout(nodes: readonly FlameNode[]): Layout {
+  const start = new Float64Array(nodes.length);
+  const depth = new Uint16Array(nodes.length);
+  const used = new Float64Array(nodes.length);
+  const levels: number[][] = [];
+  nodes.forEach((node, at) => {
+    if (at > 0) {
+      depth[at] = (depth[node.parent] ?? 0) + 1;
+      start[at] = (start[node.parent] ?? 0) + (used[node.parent] ?? 0);
+      used[node.parent] = (used[node.parent] ?? 0) + node.total;
+    }
+    const level = depth[at] ?? 0;
+    const row = levels[level];
+    if (row) row.push(at);
+    else levels[level] = [at];
+  });
+  // Parents stand in front of their children, but not level by level.
+  for (const row of levels) row.sort((a, b) => (start[a] ?? 0) - (start[b] ?? 0));
+  return { start, depth, levels };
+}
+
+/** The node of a level that covers this weight, or nothing. */
+export function nodeAt(
+  nodes: readonly FlameNode[],
+  found: Layout,
+  level: number,
+  weight: number,
+): number | null {
+  const row = found.levels[level] ?? [];
+  let [low, high] = [0, row.length - 1];
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    const node = row[middle] ?? 0;
+    const start = found.start[node] ?? 0;
+    if (weight < start) high = middle - 1;
+    else if (weight >= start + (nodes[node]?.total ?? 0)) low = middle + 1;
+    else return node;
+  }
+  return null;
+}
+
+/** From the root to the node, both with it. */
+export function pathTo(nodes: readonly FlameNode[], node: number): number[] {
+  const path = [node];
+  for (let at = node; at !== 0; ) {
+    at = nodes[at]?.parent ?? 0;
+    path.unshift(at);
+  }
+  return path;
+}
+
+/** Children of each node, in the order of the answer. */
+export function childrenOf(nodes: readonly FlameNode[]): number[][] {
+  const children: number[][] = nodes.map(() => []);
+  nodes.forEach((node, at) => {
+    if (at > 0) children[node.parent]?.push(at);
+  });
+  return children;
+}
+
+/** From this node down, the child that weighs most, as far as there is one: the heaviest path. */
+export function heaviest(nodes: readonly FlameNode[], from: number): number[] {
+  const children = childrenOf(nodes);
+  const path = [from];
+  for (let at = from; ; ) {
+    const next = (children[at] ?? []).reduce<number | null>(
+      (best, child) =>
+        best === null || (nodes[child]?.total ?? 0) > (nodes[best]?.total ?? 0) ? child : best,
+      null,
+    );
+    if (next === null) return path;
+    path.push(next);
+    at = next;
+  }
+}

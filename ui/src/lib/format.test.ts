@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as format from "./format";
+
+function rows(read: (value: number) => string, expected: [number, string][]): void {
+  for (const [value, text] of expected) assert.equal(read(value), text);
+}
+
+test("durations have the unit that fits and three digits", () => {
+  rows(format.duration, [
+    [0, "0"],
+    [1, "1 ns"],
+    [999, "999 ns"],
+    [1000, "1.00 µs"],
+    [999_960, "1.00 ms"],
+    [4_214_000, "4.21 ms"],
+    [41_200_000, "41.2 ms"],
+    [542_000_000, "542 ms"],
+    [999_600_000, "1.00 s"],
+    [12_842_000_000, "12.8 s"],
+    [754_000_000_000, "12 min 34 s"],
+    [-1500, "\u22121.50 µs"],
+  ]);
+});
+
+test("no duration reads as a thousand of a unit", () => {
+  for (let ns = 900; ns < 2e9; ns = Math.ceil(ns * 1.0007)) {
+    assert.ok(!/^1000/.test(format.duration(ns)), `${ns} reads as ${format.duration(ns)}`);
+  }
+});
+
+test("bytes are in powers of 1024", () => {
+  rows(format.bytes, [
+    [0, "0"],
+    [812, "812 B"],
+    [1024, "1.00 KiB"],
+    [4_415_000, "4.21 MiB"],
+    [1023 * 1024, "1023 KiB"],
+  ]);
+});
+
+test("counts have their thousands set apart", () => {
+  rows(format.count, [
+    [0, "0"],
+    [999, "999"],
+    [21_004, "21,004"],
+    [1_234_567, "1,234,567"],
+    [-5000, "\u22125,000"],
+  ]);
+  rows(format.shortCount, [
+    [812, "812"],
+    [21_004, "21.0k"],
+    [1_240_000, "1.24M"],
+  ]);
+});
+
+test("shares tell small from nothing", () => {
+  rows(format.percent, [
+    [0, "0 %"],
+    [0.0004, "< 0.1 %"],
+    [0.341, "34.1 %"],
+    [1, "100 %"],
+  ]);
+});
+
+test("moments have as many digits as their step", () => {
+  assert.equal(format.moment(12_300_000_000, 1e9), "12 s");
+  assert.equal(format.moment(12_345_678_901, 1e6), "12.346 s");
+  assert.equal(format.moment(12_345_678_901, 1), "12.345678901 s");
+  assert.equal(format.exactMoment(12_345_678_901), "12.345\u202f678\u202f901 s");
+  assert.equal(format.range({ from_ns: 12_300_000_000, to_ns: 12_842_000_000 }), "12.3000–12.8420 s");
+});
+
+test("values are written in the unit of their column", () => {
+  assert.equal(format.inUnit(1500, "ns"), "1.50 µs");
+  assert.equal(format.inUnit(2048, "bytes"), "2.00 KiB");
+  assert.equal(format.inUnit(4711, "key"), "4711");
+  assert.equal(format.exactInUnit(1500, "ns"), "1,500 ns");
+});

@@ -1,0 +1,16 @@
+// Texts out of traces are shown as they are, but can neither reorder a line nor fill the page.
+
+const LONGEST = 4096;
+
+// Controls, line and paragraph separators, what changes the direction of text, and what is invisible.
+const UNSEEN = /[\p{Cc}\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/gu;
+
+function escaped(character: string): string {
+  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+}
+
+/** The text with everything written out that a reader could not see, and cut where it gets absurd. */
+export function shown(text: string): string {
+  const part = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+  return part.replace(UNSEEN, escaped);
+}

@@ -1,0 +1,157 @@
+// The page: one of the screens before a trace is ready, or the trace with its panels.
+
+import { useEffect } from "preact/hooks";
+import { ErrorBoundary } from "../components/boundary";
+import { Splitter } from "../components/splitter";
+import { Tooltip } from "../components/tooltip";
+import {
+  catalogueWidth,
+  inspectorWidth,
+  isCatalogueOpen,
+  isInspectorOpen,
+  isViewOpen,
+  timelineShare,
+} from "../state/prefs";
+import * as store from "../state/store";
+import { Timeline } from "../timeline/timeline";
+import { VIEWS } from "../views";
+import type { ViewProps } from "../views/view";
+import { Catalogue } from "./catalogue";
+import { ChipsBar } from "./chips-bar";
+import { Header } from "./header";
+import { Inspector } from "./inspector";
+import { KeySheet } from "./key-sheet";
+import { LostScreen, OpeningScreen } from "./opening-screen";
+import { StartScreen } from "./start-screen";
+import { StatusBar } from "./status-bar";
+
+function Screen() {
+  const info = store.info.value;
+  const failure = store.infoFailure.value;
+  if (info === null) return failure === null ? <main class="start" /> : <LostScreen failure={failure} />;
+  const waited = store.pending.value === null ? undefined : info.traces[store.pending.value];
+  if (waited !== undefined && waited.state.is !== "ready") return <OpeningScreen trace={waited} />;
+  const trace = store.trace.value;
+  if (trace === null || trace.opening === null) return <StartScreen />;
+  return <Workspace key={trace.opening.hash} trace={trace} opening={trace.opening} />;
+}
+
+function Workspace(props: ViewProps) {
+  return (
+    <>
+      <div class="workspace">
+        {isCatalogueOpen.value && <Left {...props} />}
+        <Middle {...props} />
+        {isInspectorOpen.value && <Right />}
+      </div>
+      <StatusBar opening={props.opening} />
+    </>
+  );
+}
+
+function Left(props: ViewProps) {
+  return (
+    <nav class="side" aria-label="Views" style={{ width: `${catalogueWidth.value}px` }}>
+      <div class="side-body">
+        <Catalogue opening={props.opening} />
+      </div>
+      <Splitter
+        label="Width of the list of views"
+        direction="column"
+        value={catalogueWidth.value}
+        least={140}
+        most={360}
+        onChange={(width) => {
+          catalogueWidth.value = width;
+        }}
+      />
+    </nav>
+  );
+}
+
+function Right() {
+  return (
+    <aside class="side" aria-label="Inspector" style={{ width: `${inspectorWidth.value}px` }}>
+      <Splitter
+        label="Width of the inspector"
+        direction="column"
+        value={inspectorWidth.value}
+        least={200}
+        most={720}
+        perPixel={-1}
+        onChange={(width) => {
+          inspectorWidth.value = width;
+        }}
+      />
+      <div class="side-body">
+        <Inspector />
+      </div>
+    </aside>
+  );
+}
+
+function Middle(props: ViewProps) {
+  const isOpen = isViewOpen.value;
+  return (
+    <main class="middle">
+      <ChipsBar />
+      <div class="over-time" style={{ flex: isOpen ? `0 0 ${timelineShare.value}%` : "1 1 auto" }}>
+        <Timeline {...props} />
+      </div>
+      {isOpen && (
+        <>
+          <Splitter
+            label="Height of the timeline"
+            direction="row"
+            value={timelineShare.value}
+            least={15}
+            most={85}
+            perPixel={() => 100 / Math.max(1, document.querySelector(".middle")?.clientHeight ?? 1)}
+            onChange={(share) => {
+              timelineShare.value = share;
+            }}
+          />
+          <Below {...props} />
+        </>
+      )}
+    </main>
+  );
+}
+
+function Below(props: ViewProps) {
+  const id = store.viewId.value;
+  const view = VIEWS.find((one) => one.id === id) ?? VIEWS[0];
+  const lacks = view?.lacks(props.opening) ?? null;
+  if (view === undefined) return null;
+  return (
+    <section class="below" aria-label={view.title}>
+      <header class="below-head">
+        <h2>{view.title}</h2>
+        <p>{view.sentence}</p>
+      </header>
+      <div class="below-body">
+        {lacks !== null && <p class="lacks">{lacks}</p>}
+        {lacks === null && (
+          <ErrorBoundary key={view.id} title={view.title}>
+            <view.Panel {...props} />
+          </ErrorBoundary>
+        )}
+      </div>
+    </section>
+  );
+}
+
+export function App() {
+  const trace = store.trace.value;
+  useEffect(() => {
+    document.title = trace === null ? "etwkit" : `${trace.name} – etwkit`;
+  }, [trace?.name]);
+  return (
+    <>
+      <Header isTrace={trace !== null && store.pending.value === null} />
+      <Screen />
+      <KeySheet />
+      <Tooltip />
+    </>
+  );
+}

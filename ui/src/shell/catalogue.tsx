@@ -1,0 +1,86 @@
+// All views and graphs; what the trace lacks is listed with what is missing.
+
+import { isViewOpen } from "../state/prefs";
+import * as store from "../state/store";
+import { VIEWS } from "../views";
+import { GRAPHS } from "../views/graphs";
+import type { View } from "../views/view";
+import type { Opening } from "../wire";
+import { Keys } from "./search-box";
+
+const ORDER = GRAPHS.map((graph) => graph.id);
+const GROUPS: View["group"][] = ["Overview", "CPU", "I/O", "Programs", "Events", "System"];
+
+function Entry({ view, opening }: { view: View; opening: Opening }) {
+  const lacks = view.lacks(opening);
+  const isShown = isViewOpen.value && store.viewId.value === view.id;
+  return (
+    <li>
+      <button
+        type="button"
+        class={lacks === null ? "entry" : "entry is-lacking"}
+        aria-current={isShown ? "page" : undefined}
+        title={lacks === null ? view.sentence : `${view.sentence}\n${lacks}`}
+        onClick={() => {
+          isViewOpen.value = true;
+          store.setView(view.id);
+        }}
+      >
+        <span>{view.title}</span>
+        {view.key !== undefined && <Keys name={`g ${view.key}`} />}
+      </button>
+    </li>
+  );
+}
+
+function Graphs({ opening }: { opening: Opening }) {
+  const graphs = store.graphs.value;
+  return (
+    <>
+      <h2>Over time</h2>
+      <ul>
+        {GRAPHS.map((graph) => {
+          const lacks = graph.lacks(opening);
+          return (
+            <li key={graph.id}>
+              <label
+                class={lacks === null ? "entry entry-check" : "entry entry-check is-lacking"}
+                title={lacks ?? graph.title}
+              >
+                <input
+                  type="checkbox"
+                  checked={graphs.includes(graph.id)}
+                  disabled={lacks !== null}
+                  onChange={() => store.toggleGraph(graph.id, ORDER)}
+                />
+                <span>{graph.title}</span>
+              </label>
+            </li>
+          );
+        })}
+      </ul>
+    </>
+  );
+}
+
+export function Catalogue({ opening }: { opening: Opening }) {
+  return (
+    <div class="catalogue">
+      {GROUPS.map((group) => {
+        const views = VIEWS.filter((view) => view.group === group);
+        if (views.length === 0) return null;
+        return (
+          <div key={group}>
+            <h2>{group}</h2>
+            <ul>
+              {views.map((view) => (
+                <Entry key={view.id} view={view} opening={opening} />
+              ))}
+            </ul>
+          </div>
+        );
+      })}
+      <Graphs opening={opening} />
+    </div>
+  );
+}

@@ -1,0 +1,148 @@
+// What is selected, as chips that can be turned and removed, and the way back.
+
+import { useEffect } from "preact/hooks";
+import { Icon } from "../components/icon";
+import { duration, range as rangeText } from "../lib/format";
+import { shown } from "../lib/safe";
+import { span } from "../lib/scale";
+import { askNames, nameOf } from "../state/names";
+import { searchAsked } from "../state/page";
+import { chipText, fieldTitle } from "../state/selection";
+import * as store from "../state/store";
+import type { Chip } from "../wire";
+
+function ChipPart({ chip, place }: { chip: Chip; place: number }) {
+  const text = shown(chipText(chip, nameOf));
+  const title = `${chip.exclude ? "not " : ""}${fieldTitle(chip.field)}: ${text}`;
+  return (
+    <li class={chip.exclude ? "filter is-not" : "filter"}>
+      <button
+        type="button"
+        class="filter-text"
+        title={`${title}\nClick: ${chip.exclude ? "take it" : "leave it out"} instead`}
+        onClick={() => store.turnChip(place)}
+      >
+        <span class="filter-field">{`${chip.exclude ? "not " : ""}${fieldTitle(chip.field)}`}</span>
+        {text}
+      </button>
+      <button
+        type="button"
+        class="filter-close"
+        aria-label={`Remove ${title}`}
+        onClick={() => store.removeChip(place)}
+      >
+        <Icon name="close" />
+      </button>
+    </li>
+  );
+}
+
+function RangePart() {
+  const { range } = store.view.value;
+  if (range === null) return null;
+  return (
+    <li class="filter is-range">
+      <button
+        type="button"
+        class="filter-text"
+        title="Click: zoom to the range (Z)"
+        onClick={() => store.setWindow(range, "")}
+      >
+        <span class="filter-field">range</span>
+        {rangeText(range)} ({duration(span(range))})
+      </button>
+      <button
+        type="button"
+        class="filter-close"
+        aria-label="Drop the range"
+        onClick={() => store.setRange(null)}
+      >
+        <Icon name="close" />
+      </button>
+    </li>
+  );
+}
+
+function ModeSwitch() {
+  const { mode } = store.view.value;
+  const option = (value: typeof mode, label: string, title: string) => (
+    <button
+      type="button"
+      class="segment"
+      aria-pressed={mode === value}
+      title={title}
+      onClick={() => store.setMode(value)}
+    >
+      {label}
+    </button>
+  );
+  return (
+    <div class="segments" role="group" aria-label="What the selection does (M)">
+      {option("narrow", "Narrow", "Panels show only what is selected (M)")}
+      {option("highlight", "Highlight", "Panels show all; graphs mark what is selected (M)")}
+    </div>
+  );
+}
+
+export function ChipsBar() {
+  const { chips, range } = store.view.value;
+  useEffect(() => void askNames(chips), [chips]);
+  const isAll = chips.length === 0 && range === null;
+  return (
+    <div class="chips-bar" role="toolbar" aria-label="Selection">
+      <button
+        type="button"
+        class="quiet"
+        disabled={!store.canUndo.value}
+        title="Undo (Ctrl+Z)"
+        aria-label="Undo"
+        onClick={store.undo}
+      >
+        <Icon name="undo" />
+      </button>
+      <button
+        type="button"
+        class="quiet"
+        disabled={!store.canRedo.value}
+        title="Redo (Ctrl+Y)"
+        aria-label="Redo"
+        onClick={store.redo}
+      >
+        <Icon name="redo" />
+      </button>
+      <ModeSwitch />
+      <ul class="filters" aria-label="Filters">
+        {isAll && <li class="filters-none">Whole trace</li>}
+        <RangePart />
+        {chips.map((chip, place) => (
+          <ChipPart key={`${chip.field}${chip.exclude}`} chip={chip} place={place} />
+        ))}
+        <li>
+          <button
+            type="button"
+            class="quiet filter-add"
+            title="Search for a process, thread, file, tag… (/)"
+            onClick={() => searchAsked("")}
+          >
+            <Icon name="plus" /> Filter
+          </button>
+        </li>
+        {!isAll && (
+          <li>
+            <button type="button" class="quiet" onClick={() => store.update({ chips: [], range: null })}>
+              Clear
+            </button>
+          </li>
+        )}
+      </ul>
+      <label class="switch" title="Graphs of one unit have one axis, so that they compare (Y)">
+        <input
+          type="checkbox"
+          checked={store.view.value.sharedAxes}
+          onChange={(event) => store.update({ sharedAxes: event.currentTarget.checked })}
+        />
+        Shared axes
+      </label>
+    </div>
+  );
+}

@@ -1,0 +1,144 @@
+// The bar on top: which trace, the search box, what is in view, the theme.
+
+import { Icon } from "../components/icon";
+import { Menu, type MenuEntry } from "../components/menu";
+import { duration, range as rangeText } from "../lib/format";
+import { shown } from "../lib/safe";
+import { span } from "../lib/scale";
+import { copyLink } from "../state/commands";
+import { announced, isKeySheetOpen } from "../state/page";
+import { isCatalogueOpen, isInspectorOpen, isViewOpen, type Theme, theme } from "../state/prefs";
+import * as store from "../state/store";
+import { SearchBox } from "./search-box";
+
+function TraceChooser() {
+  const shownTrace = store.trace.value;
+  const traces = store.info.value?.traces ?? [];
+  const entries: MenuEntry[] = traces.map((one) => ({
+    title: shown(one.name),
+    detail:
+      one.state.is === "ready"
+        ? shown(one.path)
+        : one.state.is === "failed"
+          ? "cannot be opened"
+          : "opening…",
+    isOn: one.id === shownTrace?.id,
+    run: () => store.showTrace(one),
+  }));
+  return (
+    <Menu
+      label="Trace"
+      hasText
+      entries={[...entries, { title: "Open another…", run: store.showStart }]}
+      class="trace-chooser"
+    >
+      <span class="trace-name">{shownTrace === null ? "Open a trace" : shown(shownTrace.name)}</span>
+      <Icon name="down" />
+    </Menu>
+  );
+}
+
+function RangeDisplay() {
+  const { range, window } = store.view.value;
+  const what = range ?? window;
+  return (
+    <output
+      class={range === null ? "range-display" : "range-display is-range"}
+      title={rangeTitle(range !== null)}
+    >
+      <span class="range-what">{range === null ? "In view" : "Selected"}</span>
+      <span class="range-text">{rangeText(what)}</span>
+      <b>{duration(span(what))}</b>
+    </output>
+  );
+}
+
+function rangeTitle(isRange: boolean): string {
+  return isRange
+    ? "The selected range. Tables count what is in it; Esc drops it, Z zooms to it."
+    : "No range is selected: tables count the whole trace. Drag over the graphs to select.";
+}
+
+const THEMES: Record<Theme, { title: string; icon: "system" | "sun" | "moon" }> = {
+  system: { title: "As the system", icon: "system" },
+  light: { title: "Light", icon: "sun" },
+  dark: { title: "Dark", icon: "moon" },
+};
+
+function ThemeMenu() {
+  const entries = (Object.keys(THEMES) as Theme[]).map((one) => ({
+    title: THEMES[one].title,
+    isOn: theme.value === one,
+    run: () => {
+      theme.value = one;
+    },
+  }));
+  return (
+    <Menu label="Theme" entries={entries}>
+      <Icon name={THEMES[theme.value].icon} />
+    </Menu>
+  );
+}
+
+function Toggle(props: { label: string; icon: "left" | "side" | "bottom"; on: { value: boolean } }) {
+  return (
+    <button
+      type="button"
+      class="quiet"
+      aria-pressed={props.on.value}
+      aria-label={props.label}
+      title={props.label}
+      onClick={() => {
+        props.on.value = !props.on.value;
+      }}
+    >
+      <Icon name={props.icon} />
+    </button>
+  );
+}
+
+async function link(): Promise<void> {
+  await copyLink();
+  announced.value = "The link is copied.";
+}
+
+export function Header({ isTrace }: { isTrace: boolean }) {
+  return (
+    <header class="header">
+      {isTrace ? <h1 class="brand">etwkit</h1> : <span class="brand">etwkit</span>}
+      <TraceChooser />
+      {isTrace && <SearchBox />}
+      {isTrace && <RangeDisplay />}
+      <div class="header-tools">
+        {isTrace && (
+          <>
+            <Toggle label="List of views" icon="left" on={isCatalogueOpen} />
+            <Toggle label="View below" icon="bottom" on={isViewOpen} />
+            <Toggle label="Inspector" icon="side" on={isInspectorOpen} />
+            <button
+              type="button"
+              class="quiet"
+              title="Copy a link to what is shown"
+              aria-label="Copy link"
+              onClick={link}
+            >
+              <Icon name="link" />
+            </button>
+          </>
+        )}
+        <ThemeMenu />
+        <button
+          type="button"
+          class="quiet"
+          title="All keys (?)"
+          aria-label="All keys"
+          onClick={() => {
+            isKeySheetOpen.value = true;
+          }}
+        >
+          <Icon name="keyboard" />
+        </button>
+      </div>
+    </header>
+  );
+}

@@ -1,0 +1,89 @@
+// All keys, out of the list of commands.
+
+import { useEffect, useRef } from "preact/hooks";
+import { type Command, withViews } from "../state/commands";
+import { isKeySheetOpen } from "../state/page";
+import { singleKeys } from "../state/prefs";
+import { VIEWS } from "../views";
+import { Keys } from "./search-box";
+
+const GROUPS: Command["group"][] = ["Time", "Selection", "Views", "Page"];
+
+const POINTER: [string, string][] = [
+  ["Drag", "select a range"],
+  ["Wheel", "zoom at the pointer"],
+  ["Shift + drag, middle button", "move"],
+  ["Drag at an edge of the range", "change it"],
+  ["Double click", "fit the range, the chosen state, or all"],
+  ["Click a moment of a lane", "what was there"],
+  ["Click a name", "only this; with Shift: hide"],
+];
+
+export function KeySheet() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const isOpen = isKeySheetOpen.value;
+  useEffect(() => {
+    if (isOpen && !dialog.current?.open) dialog.current?.showModal();
+    if (!isOpen) dialog.current?.close();
+  }, [isOpen]);
+  const close = () => {
+    isKeySheetOpen.value = false;
+  };
+  const commands = withViews(VIEWS).filter((command) => command.keys.length > 0);
+  return (
+    <dialog class="key-sheet" ref={dialog} aria-label="Keys" onClose={close}>
+      {isOpen && (
+        <>
+          <header>
+            <h2>Keys</h2>
+            <label class="switch">
+              <input
+                type="checkbox"
+                checked={singleKeys.value}
+                onChange={(event) => {
+                  singleKeys.value = event.currentTarget.checked;
+                }}
+              />
+              Keys without Ctrl
+            </label>
+            <button type="button" onClick={close}>
+              Close
+            </button>
+          </header>
+          <div class="key-groups">
+            {GROUPS.map((group) => (
+              <section key={group}>
+                <h3>{group}</h3>
+                <dl>
+                  {commands
+                    .filter((command) => command.group === group)
+                    .map((command) => (
+                      <div key={command.id}>
+                        <dt>{command.title}</dt>
+                        <dd>
+                          {command.keys.slice(0, 2).map((key) => (
+                            <Keys key={key} name={key} />
+                          ))}
+                        </dd>
+                      </div>
+                    ))}
+                </dl>
+              </section>
+            ))}
+            <section>
+              <h3>Pointer</h3>
+              <dl>
+                {POINTER.map(([gesture, what]) => (
+                  <div key={gesture}>
+                    <dt>{what}</dt>
+                    <dd>{gesture}</dd>
+                  </div>
+                ))}
+              </dl>
+            </section>
+          </div>
+        </>
+      )}
+    </dialog>
+  );
+}

@@ -1,0 +1,170 @@
+// Search, palette and SQL in one box: `>` for commands, `:` for SQL, otherwise names and moments.
+
+import { useSignalEffect } from "@preact/signals";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { api } from "../api";
+import { Icon } from "../components/icon";
+import { keyText } from "../lib/keys";
+import { shown } from "../lib/safe";
+import { useAnswer } from "../state/answer";
+import { searchRequest } from "../state/page";
+import { trace } from "../state/store";
+import { type Entry, hitEntries, localEntries, searchText } from "./search-entries";
+
+/** Milliseconds without a letter, before it is asked. */
+const PAUSE = 140;
+
+function useEntries(typed: string, isOpen: boolean) {
+  const one = trace.value;
+  const text = searchText(typed);
+  const request = isOpen && one !== null && text !== "" ? { trace: one.id, text, limit: 8 } : null;
+  const answered = useAnswer(api.search, request, PAUSE);
+  const entries = useMemo(() => {
+    if (!isOpen) return [];
+    return [...localEntries(typed), ...hitEntries(request === null ? [] : (answered.data?.hits ?? []))];
+  }, [typed, isOpen, answered.data]);
+  return { entries, failure: answered.failure, isBusy: answered.isBusy, isAsked: request !== null };
+}
+
+export function SearchBox() {
+  const [typed, setTyped] = useState("");
+  const [isOpen, setOpen] = useState(false);
+  const [active, setActive] = useState(0);
+  const input = useRef<HTMLInputElement>(null);
+  const { entries, failure, isBusy, isAsked } = useEntries(typed, isOpen);
+  const at = Math.min(active, entries.length - 1);
+  useSignalEffect(() => {
+    const asked = searchRequest.value;
+    if (asked === null) return;
+    setTyped(asked.text);
+    setActive(0);
+    setOpen(true);
+    input.current?.focus();
+  });
+  const close = () => {
+    setOpen(false);
+    setTyped("");
+    input.current?.blur();
+  };
+  const take = (entry: Entry | undefined, exclude: boolean) => {
+    if (entry === undefined) return;
+    close();
+    entry.run(exclude);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const moves: Record<string, number> = {
+      ArrowDown: at + 1,
+      ArrowUp: at - 1,
+      PageDown: at + 10,
+      PageUp: at - 10,
+    };
+    const next = moves[event.key];
+    event.stopPropagation();
+    if (event.key === "Escape") close();
+    else if (event.key === "Enter") take(entries[at], event.shiftKey);
+    else if (next !== undefined) setActive(Math.max(0, Math.min(entries.length - 1, next)));
+    else if (event.ctrlKey && event.key === "k") input.current?.select();
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <div
+      class="search"
+      onFocusOut={(event) => !event.currentTarget.contains(event.relatedTarget as Node) && setOpen(false)}
+    >
+      <Icon name="search" />
+      <input
+        ref={input}
+        type="text"
+        role="combobox"
+        aria-label="Search"
+        aria-expanded={isOpen}
+        aria-controls="search-list"
+        aria-activedescendant={isOpen && entries[at] !== undefined ? `search-${entries[at]?.id}` : undefined}
+        autocomplete="off"
+        spellcheck={false}
+        placeholder="Search, 12.5s, >command, :sql"
+        value={typed}
+        onFocus={() => setOpen(true)}
+        onInput={(event) => {
+          setTyped(event.currentTarget.value);
+          setActive(0);
+          setOpen(true);
+        }}
+        onKeyDown={onKeyDown}
+      />
+      {!isOpen && <kbd class="search-key">Ctrl K</kbd>}
+      {isOpen && (
+        <SearchList entries={entries} active={at} onTake={take} onPoint={setActive}>
+          {failure !== null
+            ? shown(failure.message)
+            : isBusy && isAsked
+              ? "Searching…"
+              : entries.length === 0
+                ? "Nothing has this name."
+                : ""}
+        </SearchList>
+      )}
+    </div>
+  );
+}
+
+interface ListProps {
+  entries: readonly Entry[];
+  active: number;
+  onTake: (entry: Entry, exclude: boolean) => void;
+  onPoint: (at: number) => void;
+  /** Stands below: that it is being searched, or that nothing is found. */
+  children: string;
+}
+
+function SearchList({ entries, active, onTake, onPoint, children }: ListProps) {
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
+  }, [active]);
+  return (
+    <div class="search-panel">
+      <div class="search-list" id="search-list" role="listbox" aria-label="Found" ref={list}>
+        {entries.map((entry, at) => (
+          <div key={entry.id} role="presentation">
+            {entries[at - 1]?.group !== entry.group && (
+              <div class="search-group" role="presentation">
+                {entry.group}
+              </div>
+            )}
+            <div
+              id={`search-${entry.id}`}
+              class="search-entry"
+              role="option"
+              tabIndex={-1}
+              aria-selected={at === active}
+              onPointerMove={() => onPoint(at)}
+              onPointerDown={(event) => {
+                event.preventDefault();
+                onTake(entry, event.shiftKey);
+              }}
+            >
+              <span class="search-title">{entry.title}</span>
+              <span class="search-detail">{entry.detail}</span>
+              {entry.keys !== null && <Keys name={entry.keys} />}
+            </div>
+          </div>
+        ))}
+      </div>
+      <div class="search-foot" role="status">
+        {children === "" ? "Enter: take as a filter or go there · Shift+Enter: leave it out" : children}
+      </div>
+    </div>
+  );
+}
+
+export function Keys({ name }: { name: string }) {
+  return (
+    <span class="keys">
+      {keyText(name).map((key, at) => (
+        <kbd key={`${at}${key}`}>{key}</kbd>
+      ))}
+    </span>
+  );
+}

@@ -1,0 +1,139 @@
+// Without a trace: what was opened before, a path, a file that is dropped, the demonstration.
+
+import { useEffect, useState } from "preact/hooks";
+import { api } from "../api";
+import { Icon } from "../components/icon";
+import { percent } from "../lib/format";
+import { shown } from "../lib/safe";
+import { failureOf } from "../state/answer";
+import { dropped } from "../state/page";
+import * as store from "../state/store";
+import type { Failure, Info } from "../wire";
+
+/** Opens, and keeps what went wrong. */
+function useOpening() {
+  const [failure, setFailure] = useState<Failure | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const [sent, setSent] = useState<number | null>(null);
+  const run = async (ask: Promise<Info>, path?: string) => {
+    setFailure(null);
+    setBusy(true);
+    try {
+      await store.open(ask, path);
+    } catch (error) {
+      setFailure(failureOf(error));
+    }
+    setBusy(false);
+    setSent(null);
+  };
+  const send = (file: File | undefined) => {
+    if (file === undefined) return;
+    setSent(0);
+    void run(api.upload(file, setSent));
+  };
+  return { failure, isBusy, sent, run, send };
+}
+
+export function StartScreen() {
+  const { failure, isBusy, sent, run, send } = useOpening();
+  useEffect(() => {
+    const file = dropped.value;
+    dropped.value = null;
+    if (file !== null) send(file);
+  }, [dropped.value]);
+  const [path, setPath] = useState("");
+  const info = store.info.value;
+  const named = store.view.value.trace;
+  return (
+    <main class="start">
+      <h1>Open a trace</h1>
+      {named !== "" && (
+        <p class="start-note">
+          The link is of a trace that is not open here. Open it, and the link shows what it showed.
+        </p>
+      )}
+      <form
+        class="start-path"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (path.trim() !== "") void run(api.open(path.trim()), path.trim());
+        }}
+      >
+        <input
+          type="text"
+          aria-label="Path of a trace or an extract"
+          placeholder="Path of a trace (.etl, .zip, .7z) or an extract on this machine"
+          value={path}
+          onInput={(event) => setPath(event.currentTarget.value)}
+        />
+        <button type="submit" class="main" disabled={isBusy}>
+          Open
+        </button>
+      </form>
+      <label class="drop">
+        <input type="file" onChange={(event) => send(event.currentTarget.files?.[0])} />
+        <Icon name="file" />
+        <span>
+          <b>Drop a file here</b> or choose one
+        </span>
+        {sent !== null && (
+          <span class="drop-progress">
+            <progress max={1} value={sent} aria-label="Sent" /> {percent(sent)} sent
+          </span>
+        )}
+      </label>
+      {failure !== null && (
+        <div class="failed" role="alert">
+          <p>{shown(failure.message)}</p>
+          {failure.hint !== null && <p class="hint">{shown(failure.hint)}</p>}
+        </div>
+      )}
+      <Traces info={info} onOpen={(recent) => void run(api.open(recent), recent)} />
+      <section class="start-demo">
+        <button type="button" disabled={isBusy} onClick={() => void run(api.demo())}>
+          <Icon name="play" /> Open the demonstration
+        </button>
+        <span class="muted">A small trace with a story, made on the spot.</span>
+      </section>
+    </main>
+  );
+}
+
+function Traces({ info, onOpen }: { info: Info | null; onOpen: (path: string) => void }) {
+  const open = info?.traces ?? [];
+  const recent = info?.recent ?? [];
+  return (
+    <>
+      {open.length > 0 && (
+        <section>
+          <h2>Open</h2>
+          <ul class="start-list">
+            {open.map((one) => (
+              <li key={one.id}>
+                <button type="button" onClick={() => store.showTrace(one)}>
+                  <b>{shown(one.name)}</b>
+                  <span>{shown(one.path)}</span>
+                </button>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {recent.length > 0 && (
+        <section>
+          <h2>Recent</h2>
+          <ul class="start-list">
+            {recent.map((one) => (
+              <li key={one.path}>
+                <button type="button" onClick={() => onOpen(one.path)}>
+                  <b>{shown(one.name)}</b>
+                  <span>{shown(one.path)}</span>
+                </button>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </>
+  );
+}

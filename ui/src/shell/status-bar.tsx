@@ -1,0 +1,53 @@
+// Facts of the trace, what it lacks, and what the server did.
+
+import { traffic } from "../api";
+import { Icon } from "../components/icon";
+import { count, duration, shortCount } from "../lib/format";
+import { shown } from "../lib/safe";
+import { span } from "../lib/scale";
+import { announced } from "../state/page";
+import * as store from "../state/store";
+import type { Opening } from "../wire";
+
+function Missing({ opening }: { opening: Opening }) {
+  const { missing } = opening;
+  if (missing.length === 0) return null;
+  return (
+    <button
+      type="button"
+      class="quiet status-missing"
+      title={missing.map(shown).join("\n")}
+      onClick={() => store.setView("health")}
+    >
+      <Icon name="warning" />{" "}
+      {missing.length === 1 ? shown(missing[0] ?? "") : `${missing.length} things are missing in this trace`}
+    </button>
+  );
+}
+
+export function StatusBar({ opening }: { opening: Opening }) {
+  const took = traffic.took.value;
+  const rows = opening.tables.reduce((sum, table) => sum + table.rows, 0);
+  return (
+    <footer class="status-bar">
+      <span>{shown(opening.computer ?? "unknown machine")}</span>
+      {opening.os !== null && <span class="status-os">{shown(opening.os)}</span>}
+      <span>{opening.processors} processors</span>
+      <span>{duration(span(opening.range))}</span>
+      <span title={`${count(rows)} rows`}>{shortCount(rows)} rows</span>
+      {opening.is_summary && <span class="status-missing">summary: parts cannot be asked</span>}
+      <Missing opening={opening} />
+      <span class="status-said" role="status" aria-live="polite">
+        {announced.value}
+      </span>
+      {traffic.isLost.value && <span class="status-lost">The server does not answer</span>}
+      <span class={traffic.running.value > 0 ? "status-busy is-busy" : "status-busy"} aria-hidden="true" />
+      <span class="status-number" title="Requests since the page was opened">
+        {count(traffic.requests.value)} requests
+      </span>
+      <span class="status-number" title="What the last answer took on the server">
+        {took === null ? "–" : `${took.toFixed(1)} ms`}
+      </span>
+    </footer>
+  );
+}

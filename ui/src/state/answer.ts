@@ -1,0 +1,160 @@
+// How panels ask: what they show stays until the new answer is there, and older requests end.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { AskError } from "../api";
+import type { Failure } from "../wire";
+
+export interface Answered<T> {
+  /** The last answer, which stays while the next one is on its way. */
+  data: T | null;
+  /** Why the last request has no answer. */
+  failure: Failure | null;
+  /** A request is on its way. */
+  isBusy: boolean;
+}
+
+type Ask<R, T> = (request: R, signal: AbortSignal) => Promise<T>;
+
+/** What went wrong; nothing where a newer request took the place of this one. */
+export function failureOf(error: unknown): Failure | null {
+  if (error instanceof AskError) return error.failure;
+  if (error instanceof Error && error.name === "AbortError") return null;
+  return { code: "internal", message: error instanceof Error ? error.message : String(error), hint: null };
+}
+
+/**
+ * The answer to a request of a panel. Another request ends the one before; without a request there is no answer.
+ * `delay` milliseconds pass before it is sent, for what is typed.
+ */
+export function useAnswer<R, T>(ask: Ask<R, T>, request: R | null, delay = 0): Answered<T> {
+  const [answer, setAnswer] = useState<Answered<T>>({ data: null, failure: null, isBusy: request !== null });
+  const key = request === null ? null : JSON.stringify(request);
+  useEffect(() => {
+    if (request === null) {
+      setAnswer({ data: null, failure: null, isBusy: false });
+      return;
+    }
+    const control = new AbortController();
+    setAnswer((last) => (last.isBusy ? last : { ...last, isBusy: true }));
+    const timer = setTimeout(async () => {
+      try {
+        const data = await ask(request, control.signal);
+        if (!control.signal.aborted) setAnswer({ data, failure: null, isBusy: false });
+      } catch (error) {
+        const failure = failureOf(error);
+        if (!control.signal.aborted && failure !== null) setAnswer({ data: null, failure, isBusy: false });
+      }
+    }, delay);
+    return () => {
+      clearTimeout(timer);
+      control.abort();
+    };
+    // A request is what it says, not which object it is.
+  }, [key]);
+  return answer;
+}
+
+/**
+ * The answer to the latest of many requests, as they come when a graph is moved: one is on its way at a time, and
+ * of those that come meanwhile only the last is sent. `scope` names what an answer is of: where it changes, the
+ * request on its way is ended and what it would have answered is not shown.
+ */
+export class Latest<R, T> {
+  private control: AbortController | null = null;
+  private next: R | null = null;
+  private scope = "";
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private sentAt = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    private readonly ask: Ask<R, T>,
+    private readonly done: (result: { data: T } | { failure: Failure }) => void,
+    /** Milliseconds between two requests of one scope. */
+    private readonly apartMs = 0,
+  ) {}
+
+  request(request: R, scope = ""): void {
+    if (scope !== this.scope) this.stop();
+    this.scope = scope;
+    this.next = request;
+    if (this.control === null) this.sendNext();
+  }
+
+  /** Sends what waits, but not sooner than some time after the request before. */
+  private sendNext(): void {
+    clearTimeout(this.timer);
+    const { next } = this;
+    if (next === null) return;
+    const wait = this.sentAt + this.apartMs - performance.now();
+    if (wait > 0) {
+      this.timer = setTimeout(() => this.sendNext(), wait);
+      return;
+    }
+    this.next = null;
+    void this.send(next);
+  }
+
+  /** Ends what is on its way. */
+  stop(): void {
+    clearTimeout(this.timer);
+    this.sentAt = Number.NEGATIVE_INFINITY;
+    this.control?.abort();
+    this.control = null;
+    this.next = null;
+  }
+
+  private async send(request: R): Promise<void> {
+    const control = new AbortController();
+    this.control = control;
+    this.sentAt = performance.now();
+    let result: { data: T } | { failure: Failure } | null = null;
+    try {
+      result = { data: await this.ask(request, control.signal) };
+    } catch (error) {
+      const failure = failureOf(error);
+      result = failure === null ? null : { failure };
+    }
+    if (control.signal.aborted) return;
+    this.control = null;
+    if (result !== null) this.done(result);
+    this.sendNext();
+  }
+}
+
+/** A picture that is moved is stretched so long before it is asked for again. */
+const APART_MS = 60;
+
+/** The latest answer to the requests of a component, as [`Latest`] gives it. */
+export function useLatest<R, T>(ask: Ask<R, T>, request: R | null, scope: string): Answered<T> {
+  const [answer, setAnswer] = useState<Answered<T> & { scope: string }>({
+    data: null,
+    failure: null,
+    isBusy: false,
+    scope,
+  });
+  const latest = useRef<Latest<R, T> | null>(null);
+  const current = useRef(scope);
+  current.current = scope;
+  if (latest.current === null) {
+    latest.current = new Latest<R, T>(
+      ask,
+      (result) => {
+        const both = { data: null, failure: null, isBusy: false, ...result };
+        setAnswer({ ...both, scope: current.current });
+      },
+      APART_MS,
+    );
+  }
+  const key = request === null ? null : JSON.stringify(request);
+  useEffect(() => {
+    if (request === null) {
+      latest.current?.stop();
+      setAnswer({ data: null, failure: null, isBusy: false, scope });
+      return;
+    }
+    setAnswer((last) => (last.isBusy ? last : { ...last, isBusy: true }));
+    latest.current?.request(request, scope);
+  }, [key, scope]);
+  useEffect(() => () => latest.current?.stop(), []);
+  return answer;
+}

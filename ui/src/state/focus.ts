@@ -1,0 +1,104 @@
+// The moment of a lane that was clicked: what was there, and where one goes from it.
+
+import { signal } from "@preact/signals";
+import { api } from "../api";
+import { span } from "../lib/scale";
+import type { Chip, Failure, Field, LaneKind, Slice } from "../wire";
+import { failureOf } from "./answer";
+import { learn } from "./names";
+import { setFocus, setWindow, trace, update, view } from "./store";
+import type { Focus } from "./view-state";
+
+/** What was at the moment. */
+export const slice = signal<Slice | null>(null);
+export const sliceFailure = signal<Failure | null>(null);
+export const isSliceBusy = signal(false);
+
+const FIELD_OF: Record<LaneKind, Field> = { core: "core", process: "process", thread: "thread" };
+
+/** The chip of a lane. */
+export function laneChip(kind: LaneKind, key: number, exclude = false): Chip {
+  return { field: FIELD_OF[kind], values: [String(key)], exclude };
+}
+
+/** The chip of what has the keyboard's focus, else of the moment that was clicked. */
+export function focusedChip(): Chip | null {
+  const named = document.activeElement?.closest<HTMLElement>("[data-chip]")?.dataset["chip"];
+  if (named !== undefined) {
+    const at = named.indexOf(":");
+    return { field: named.slice(0, at) as Field, values: [named.slice(at + 1)], exclude: false };
+  }
+  const { focus } = view.value;
+  return focus === null ? null : laneChip(focus.kind, focus.key);
+}
+
+let control: AbortController | null = null;
+
+/** Asks what was at the moment of the focus. */
+export async function askMoment(focus: Focus | null): Promise<void> {
+  control?.abort();
+  sliceFailure.value = null;
+  const of = trace.value;
+  if (focus === null || of === null || focus.kind === "process") {
+    slice.value = null;
+    isSliceBusy.value = false;
+    return;
+  }
+  const mine = new AbortController();
+  control = mine;
+  isSliceBusy.value = true;
+  try {
+    const { kind, key, at_ns } = focus;
+    const within_ns = Math.round(span(view.value.window) / 300);
+    const answer = await api.moment({ trace: of.id, kind, key, at_ns, within_ns }, mine.signal);
+    slice.value = answer.slice;
+    if (answer.slice !== null) {
+      learn("process", answer.slice.process_key, answer.slice.process);
+      learn("thread", answer.slice.thread_key, answer.slice.thread);
+    }
+  } catch (error) {
+    if (mine.signal.aborted) return;
+    slice.value = null;
+    sliceFailure.value = failureOf(error);
+  }
+  isSliceBusy.value = false;
+}
+
+/** To the state before or behind the one that is shown. */
+export function stepInLane(direction: 1 | -1): void {
+  const { focus, window } = view.value;
+  const at = slice.value?.range;
+  if (focus === null || at === undefined) return;
+  const at_ns = direction > 0 ? at.to_ns : at.from_ns - 1;
+  setFocus({ ...focus, at_ns });
+  reveal(at_ns, span(window));
+}
+
+/** Moves the window so that a moment is in it. */
+export function reveal(at_ns: number, length: number): void {
+  const { window } = view.value;
+  if (at_ns >= window.from_ns && at_ns < window.to_ns) return;
+  setWindow({ from_ns: at_ns - length / 2, to_ns: at_ns + length / 2 }, "focus");
+}
+
+const hops: Focus[] = [];
+
+/** To the thread that ended the wait, at the moment when it did. */
+export function hopForward(): void {
+  const { focus, window } = view.value;
+  const at = slice.value;
+  if (focus === null || at === null || at.readying_thread_key === null) return;
+  hops.push(focus);
+  const ended = at.state === "waiting" ? at.range.to_ns : at.range.from_ns;
+  // The wait ended while the other thread ran: just before the moment.
+  const at_ns = Math.max(0, ended - 1);
+  update({ focus: { kind: "thread", key: at.readying_thread_key, at_ns } }, "");
+  reveal(at_ns, span(window));
+}
+
+export function hopBack(): void {
+  const last = hops.pop();
+  if (last === undefined) return;
+  update({ focus: last }, "");
+  reveal(last.at_ns, span(view.value.window));
+}

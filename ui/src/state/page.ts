@@ -1,0 +1,51 @@
+// What passes: where the pointer is, what is open for the moment. Nothing of it is in a link.
+
+import { signal } from "@preact/signals";
+import type { Lane, LaneKind } from "../wire";
+
+/** The moment under the pointer. */
+export const hover = signal<number | null>(null);
+
+export interface Tip {
+  title: string;
+  /** Colour of the title's swatch, as a custom property or a colour. */
+  colour?: string;
+  rows: [string, string][];
+}
+
+/** What stands beside the pointer. */
+export const tip = signal<{ x: number; y: number; tip: Tip } | null>(null);
+
+/** A file that was dropped on the page, until the start screen sends it. */
+export const dropped = signal<File | null>(null);
+
+export const isKeySheetOpen = signal(false);
+
+/** Asks the search box to open with a text; the number tells one request from the next. */
+export const searchRequest = signal<{ text: string; at: number } | null>(null);
+
+export function searchAsked(text: string): void {
+  searchRequest.value = { text, at: (searchRequest.value?.at ?? 0) + 1 };
+}
+
+/** Graphs that are shown as tables, by id; `*` is all of them. */
+export const twins = signal<ReadonlySet<string>>(new Set());
+
+/** The graph that has the focus as a table, or as a picture again; all of them where none has it. */
+export function toggleTwin(): void {
+  const graph = document.activeElement?.closest<HTMLElement>("[data-graph]")?.dataset["graph"] ?? "*";
+  toggleTwinOf(graph);
+}
+
+export function toggleTwinOf(graph: string): void {
+  // All of them, or none where some are tables.
+  const next = graph === "*" && twins.value.size > 0 ? new Set<string>(["*"]) : new Set(twins.value);
+  if (!next.delete(graph)) next.add(graph);
+  twins.value = next;
+}
+
+/** A sentence for those who hear the page. */
+export const announced = signal("");
+
+/** The lane that was last chosen, with what it is called. */
+export const chosenLane = signal<{ kind: LaneKind; lane: Lane } | null>(null);

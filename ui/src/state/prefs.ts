@@ -1,0 +1,45 @@
+// What belongs to the reader and not to what is shown: it stays in this browser.
+
+import { effect, type Signal, signal } from "@preact/signals";
+
+const KEY = "etwkit.prefs";
+
+function stored(): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(localStorage.getItem(KEY) ?? "{}");
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** A value that is kept in this browser; what is stored and is of another type does not count. */
+export function kept<T extends string | number | boolean>(name: string, first: T): Signal<T> {
+  const before = typeof localStorage === "undefined" ? undefined : stored()[name];
+  const value = signal<T>(typeof before === typeof first ? (before as T) : first);
+  let isFirst = true;
+  effect(() => {
+    const now = value.value;
+    if (isFirst) {
+      isFirst = false;
+      return;
+    }
+    localStorage.setItem(KEY, JSON.stringify({ ...stored(), [name]: now }));
+  });
+  return value;
+}
+
+export type Theme = "system" | "light" | "dark";
+
+/** Light, dark, or what the system says. */
+export const theme = kept<Theme>("theme", "system");
+/** Shortcuts of a single letter can be in the way of speech input. */
+export const singleKeys = kept<boolean>("singleKeys", true);
+export const catalogueWidth = kept<number>("catalogueWidth", 188);
+export const inspectorWidth = kept<number>("inspectorWidth", 300);
+export const isInspectorOpen = kept<boolean>("isInspectorOpen", true);
+export const isCatalogueOpen = kept<boolean>("isCatalogueOpen", true);
+/** Share of the height that the timeline has, in hundredths. */
+export const timelineShare = kept<number>("timelineShare", 60);
+/** The view below the timeline is shown. */
+export const isViewOpen = kept<boolean>("isViewOpen", true);

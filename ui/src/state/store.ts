@@ -1,0 +1,260 @@
+// The one store: what is open, what is shown, and every change of it.
+
+import { batch, computed, type ReadonlySignal, signal } from "@preact/signals";
+import { api } from "../api";
+import { around, isSame, within } from "../lib/scale";
+import type { Chip, Failure, Info, Opening, Range, Schema, Selection, TraceInfo } from "../wire";
+import { failureOf } from "./answer";
+import { decode, emptyState, encode } from "./codec";
+import { Journal } from "./history";
+import * as chips from "./selection";
+import type { Focus, Mode, ViewState } from "./view-state";
+
+/** What is open; nothing before the first answer. */
+export const info = signal<Info | null>(null);
+/** Tables and questions; nothing before the first answer. */
+export const schema = signal<Schema | null>(null);
+/** Why the last question about what is open has no answer. */
+export const infoFailure = signal<Failure | null>(null);
+/** The trace whose progress or failure is shown, by its id. */
+export const pending = signal<number | null>(null);
+
+const state = signal<ViewState>(emptyState());
+/** What the page shows. Change it with the functions below alone. */
+export const view: ReadonlySignal<ViewState> = state;
+
+/** The trace that is shown, if it is ready. */
+export const trace: ReadonlySignal<TraceInfo | null> = computed(() => {
+  const hash = state.value.trace;
+  if (hash === "") return null;
+  return info.value?.traces.find((one) => one.state.is === "ready" && one.opening?.hash === hash) ?? null;
+});
+
+/** A range is being drawn: what counts it waits for its end. */
+export const isDragging = signal(false);
+
+let held: Selection = { range: null, chips: [] };
+/** What panels below the timeline ask with; the same object while nothing of it changes. */
+export const selection: ReadonlySignal<Selection> = computed(() => {
+  const next = chips.asked(state.value);
+  if (!isDragging.value && JSON.stringify(next) !== JSON.stringify(held)) held = next;
+  return held;
+});
+/** Parts of what is shown, for those who need not know of every step of a pan. */
+export const settings: ReadonlySignal<ViewState["settings"]> = computed(() => state.value.settings);
+export const graphs: ReadonlySignal<string[]> = computed(() => state.value.graphs);
+export const viewId: ReadonlySignal<string> = computed(() => state.value.view);
+export const timeWindow: ReadonlySignal<Range> = computed(() => state.value.window);
+/** What is selected, whatever is done with it. */
+export const marked: ReadonlySignal<Selection> = computed(() => chips.selected(state.value));
+
+let journal: Journal | null = null;
+const moves = signal(0);
+export const canUndo = computed(() => moves.value >= 0 && (journal?.canUndo ?? false));
+export const canRedo = computed(() => moves.value >= 0 && (journal?.canRedo ?? false));
+
+function bounds(): Range {
+  return trace.value?.opening?.range ?? state.value.window;
+}
+
+/**
+ * Changes what is shown. Changes of one `kind` in quick succession are one step of undo; with `null` it is none.
+ */
+export function update(change: Partial<ViewState>, kind: string | null = ""): void {
+  const next = { ...state.value, ...change };
+  if (JSON.stringify(next) === JSON.stringify(state.value)) return;
+  batch(() => {
+    state.value = next;
+    journal?.record(addressOf(next), kind);
+    moves.value += 1;
+  });
+}
+
+function addressOf(of: ViewState): string {
+  const text = encode(of);
+  return text === "" ? location.pathname : `${location.pathname}#${text}`;
+}
+
+export function setWindow(window: Range, kind = "window"): void {
+  update({ window: within(window, bounds()) }, kind);
+}
+
+export function setRange(range: Range | null, kind = "range"): void {
+  const next = range === null ? null : within(range, bounds());
+  if (!isSame(next, state.value.range)) update({ range: next }, kind);
+}
+
+/** Selects a range and shows it with some space around it. */
+export function goToRange(range: Range): void {
+  update({ range, window: around(range, bounds(), 0.25) });
+}
+
+export function addChip(chip: Chip): void {
+  update({ chips: chips.withChip(state.value.chips, chip) });
+}
+
+/** Adds values to the chip of that field, so that several count. */
+export function addToChip(chip: Chip): void {
+  update({ chips: chips.withMore(state.value.chips, chip) });
+}
+
+export function removeChip(place: number): void {
+  update({ chips: chips.withoutChip(state.value.chips, place) });
+}
+
+export function turnChip(place: number): void {
+  update({ chips: chips.turned(state.value.chips, place) });
+}
+
+export function setMode(mode: Mode): void {
+  update({ mode });
+}
+
+export function setFocus(focus: Focus | null): void {
+  update({ focus }, "focus");
+}
+
+export function setView(id: string): void {
+  update({ view: id });
+}
+
+/** Shows or closes a graph; it comes in front of the first one that is behind it in the order of all. */
+export function toggleGraph(id: string, order: readonly string[] = []): void {
+  const shown = state.value.graphs;
+  const without = shown.filter((one) => one !== id);
+  const place = without.findIndex((one) => order.indexOf(one) > order.indexOf(id));
+  if (without.length === shown.length) without.splice(place < 0 ? without.length : place, 0, id);
+  update({ graphs: without });
+}
+
+/** What a view or a graph remembers under its id; where the link says nonsense, `read` gives the default. */
+export function setting<T>(id: string, read: (value: unknown) => T): T {
+  return read(settings.value[id]);
+}
+
+export function setSetting(id: string, value: unknown, kind = ""): void {
+  update({ settings: { ...state.value.settings, [id]: value } }, kind);
+}
+
+/** Shows a statement on the SQL page, which has it under `settings.sql.text`. */
+export function openSql(text: string): void {
+  update({ view: "sql", settings: { ...state.value.settings, sql: { text } } });
+}
+
+export function undo(): void {
+  journal?.undo();
+}
+
+export function redo(): void {
+  journal?.redo();
+}
+
+/** What a trace shows at first: all of it. */
+export type Defaults = (opening: Opening) => Pick<ViewState, "view" | "graphs">;
+let defaults: Defaults = () => ({ view: "", graphs: [] });
+
+/** Shows a trace; what is selected in another one means nothing in it. */
+export function showTrace(one: TraceInfo, kind: string | null = ""): void {
+  pending.value = one.opening === null ? one.id : null;
+  if (one.opening === null || one.opening.hash === state.value.trace) return;
+  const { hash, range } = one.opening;
+  update({ ...emptyState(), trace: hash, window: range, ...defaults(one.opening) }, kind);
+}
+
+/** Shows the start screen. */
+export function showStart(): void {
+  pending.value = null;
+  update(emptyState());
+}
+
+/** A link may say a window outside of the trace, or views of another version. */
+function checked(from: ViewState): ViewState {
+  const opening = info.value?.traces.find((one) => one.opening?.hash === from.trace)?.opening;
+  if (opening === undefined || opening === null) return from;
+  const isNone = from.window.to_ns <= from.window.from_ns;
+  const first = defaults(opening);
+  return {
+    ...from,
+    window: isNone ? opening.range : within(from.window, opening.range),
+    range: from.range === null ? null : within(from.range, opening.range),
+    view: from.view === "" ? first.view : from.view,
+  };
+}
+
+function arrived(event: PopStateEvent): void {
+  journal?.arrived(event.state);
+  batch(() => {
+    state.value = checked(decode(location.hash) ?? emptyState());
+    moves.value += 1;
+  });
+}
+
+/** Takes what the server says is open, and shows what is ready and was waited for. */
+export function tookInfo(next: Info): void {
+  batch(() => {
+    info.value = next;
+    infoFailure.value = null;
+    const shown = trace.value;
+    if (shown !== null) {
+      state.value = checked(state.value);
+      if (pending.value === shown.id) pending.value = null;
+      return;
+    }
+    const waited = pending.value === null ? undefined : next.traces[pending.value];
+    if (waited?.state.is === "ready") showTrace(waited, state.value.trace === "" ? null : "");
+  });
+}
+
+const isOpening = () => info.value?.traces.some((one) => one.state.is === "opening") ?? true;
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** Asks what is open, and goes on asking while something is not ready. */
+export async function refresh(): Promise<void> {
+  clearTimeout(timer);
+  try {
+    tookInfo(await api.info());
+  } catch (error) {
+    infoFailure.value = failureOf(error);
+  }
+  const failure = infoFailure.value;
+  // Who is refused once is refused again; a server that was stopped may be started again.
+  if (failure === null ? isOpening() : failure.code === "offline") {
+    timer = setTimeout(refresh, failure === null ? 300 : 2000);
+  }
+}
+
+/**
+ * Opens something with one of the functions of `api`, and shows how far it is. What is open already is not opened
+ * again: then it is the one of this path, else the last one.
+ */
+export async function open(ask: Promise<Info>, path = ""): Promise<void> {
+  const before = info.value?.traces.length ?? 0;
+  const next = await ask;
+  const last = next.traces.length - 1;
+  const known = next.traces.findIndex((one) => one.path === path);
+  pending.value = last < 0 ? null : next.traces.length > before || known < 0 ? last : known;
+  tookInfo(next);
+  void refresh();
+}
+
+/** Reads the address and asks what is open. */
+export async function start(first: Defaults): Promise<void> {
+  defaults = first;
+  journal = new Journal(history);
+  window.addEventListener("popstate", arrived);
+  window.addEventListener("pagehide", () => journal?.flush());
+  state.value = decode(location.hash) ?? emptyState();
+  await refresh();
+  const traces = info.value?.traces ?? [];
+  // What was named on the command line is shown, unless the link names another trace that is ready.
+  if (trace.value === null && pending.value === null && traces[0] !== undefined) {
+    pending.value = traces.find((one) => one.state.is === "opening")?.id ?? traces[0].id;
+    if (info.value !== null) tookInfo(info.value);
+  }
+  api.schema().then(
+    (answer) => {
+      schema.value = answer;
+    },
+    () => undefined,
+  );
+}

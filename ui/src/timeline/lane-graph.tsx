@@ -1,0 +1,246 @@
+// Lanes over time: cores, processes, threads. Only those in sight are asked for.
+
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { api } from "../api";
+import { Canvas } from "../draw/canvas";
+import { colours, hueOf } from "../draw/colours";
+import { drawCores, drawStates } from "../draw/lanes";
+import type { Timeline } from "../lib/arrow";
+import { laneBuckets } from "../lib/buckets";
+import { count, percent } from "../lib/format";
+import { shown as safe } from "../lib/safe";
+import { span } from "../lib/scale";
+import { useAnswer, useLatest } from "../state/answer";
+import { slice } from "../state/focus";
+import { learn } from "../state/names";
+import { chosenLane } from "../state/page";
+import { askedOverTime, highlighted } from "../state/selection";
+import * as store from "../state/store";
+import type { ViewProps } from "../views/view";
+import type { Lane, LaneKind, Range, Selection, TimelineRequest } from "../wire";
+import { usePlot } from "./gestures";
+import { GraphFrame } from "./graph-frame";
+import { LaneLabels } from "./lane-labels";
+import { laneTip } from "./lane-tip";
+import { plotWidth } from "./plot-width";
+import { LaneTwin, sharesOf } from "./twin";
+
+export interface LanesOf {
+  id: string;
+  title: string;
+  kind: LaneKind;
+  /** Pixels of a lane. */
+  row: number;
+  /** Lanes in sight at first. */
+  rows: number;
+}
+
+/** Lanes are asked for in steps of so many, as the reader scrolls. */
+const PAGE = 64;
+const NONE: readonly Lane[] = [];
+
+/** States with the lanes that they are of. */
+interface Asked {
+  keys: readonly number[];
+  data: Timeline;
+}
+
+async function askStates(request: TimelineRequest, signal: AbortSignal): Promise<Asked> {
+  return { keys: request.keys, data: await api.timeline(request, signal) };
+}
+
+function useHeight(of: LanesOf, lanes: number): [number, (height: number) => void] {
+  const saved = store.setting(of.id, (value) => (value as { height?: unknown } | undefined)?.height);
+  const natural = Math.max(1, Math.min(lanes === 0 ? of.rows : lanes, of.rows)) * of.row + 30;
+  const height = typeof saved === "number" ? Math.min(640, Math.max(56, saved)) : natural;
+  return [height, (next) => store.setSetting(of.id, { height: next }, `height ${of.id}`)];
+}
+
+/** Lanes in the order of their CPU time, and more of them as they are asked for. */
+function useLanes(of: LanesOf, trace: number) {
+  const [limit, setLimit] = useState(PAGE);
+  const narrowed = store.selection.value;
+  const selection = of.kind === "core" ? { range: narrowed.range, chips: [] } : narrowed;
+  const answered = useAnswer(api.lanes, { trace, kind: of.kind, selection, limit, offset: 0 });
+  // What was there stays in its order until the new order is known.
+  const lanes = answered.data?.lanes ?? NONE;
+  const total = answered.data?.total ?? 0;
+  useEffect(() => {
+    if (of.kind !== "core") for (const lane of lanes) learn(of.kind, lane.key, lane.label);
+  }, [answered.data]);
+  const more = () => {
+    if (lanes.length < total && lanes.length >= limit) setLimit(limit + PAGE);
+  };
+  return { answered, lanes, total, more };
+}
+
+function useStates(of: LanesOf, trace: number, lanes: readonly Lane[], selection: Selection | null) {
+  const { window } = store.view.value;
+  const width = plotWidth.value;
+  const keys = lanes.map((lane) => lane.key);
+  const request: TimelineRequest | null =
+    width === 0 || keys.length === 0 || selection === null
+      ? null
+      : { trace, kind: of.kind, keys, range: window, buckets: laneBuckets(width, keys.length), selection };
+  // Other lanes are another picture; another window is the same one, moved.
+  return useLatest(askStates, request, JSON.stringify([trace, keys, selection]));
+}
+
+export function LaneGraph({ of, trace, opening }: ViewProps & { of: LanesOf }) {
+  const ref = useRef<HTMLDivElement>(null);
+  const [scroll, setScroll] = useState(0);
+  const { answered, lanes, total, more } = useLanes(of, trace.id);
+  const [height, setHeight] = useHeight(of, total);
+  const first = Math.min(lanes.length, Math.floor(scroll / of.row));
+  const last = Math.min(lanes.length, Math.ceil((scroll + height - 30) / of.row) + 1);
+  const seen = lanes.slice(first, last);
+  const base = useStates(of, trace.id, seen, askedOverTime(store.view.value));
+  const over = useStates(of, trace.id, seen, highlighted(store.view.value));
+  const shown = useMemo(() => layerOf(base.data, lanes), [base.data, lanes]);
+  const marks = useMemo(() => layerOf(over.data, lanes), [over.data, lanes]);
+  const isHighlight = highlighted(store.view.value) !== null;
+  const draw = useCallback(
+    (to: CanvasRenderingContext2D, width: number, high: number) => {
+      const { window } = store.view.value;
+      const paint = (layer: Layer | null, alpha: number) => {
+        if (layer === null) return;
+        const sight = { window, width, row: of.row, top: TOP + layer.first * of.row - scroll, alpha };
+        paintLayer(to, of, layer, sight, high, opening.hash);
+      };
+      paint(shown, isHighlight ? 0.22 : 1);
+      paint(marks, 1);
+      markFocus(to, of, lanes, scroll, window, width);
+    },
+    [shown, marks, isHighlight, scroll, lanes],
+  );
+  const laneAt = (y: number) => lanes[Math.floor((y - TOP + scroll) / of.row)];
+  const choose = (lane: Lane, at_ns: number) => {
+    chosenLane.value = { kind: of.kind, lane };
+    store.setFocus({ kind: of.kind, key: lane.key, at_ns });
+  };
+  usePlot(ref, {
+    click: (ns, y) => {
+      const lane = laneAt(y);
+      if (lane !== undefined) choose(lane, ns);
+    },
+    fit: () => slice.value?.range ?? null,
+    tip: (ns, y) => {
+      const lane = laneAt(y);
+      return lane === undefined
+        ? null
+        : laneTip(of.kind, lane, lanes.indexOf(lane) - (shown?.first ?? 0), ns, shown?.data ?? null);
+    },
+  });
+  const middle = () => (store.view.value.window.from_ns + store.view.value.window.to_ns) / 2;
+  return (
+    <GraphFrame
+      id={of.id}
+      title={of.title}
+      about={total > lanes.length || total > of.rows ? count(total) : ""}
+      height={height}
+      onHeight={setHeight}
+      answered={answered.failure === null ? base : answered}
+      source={answered.data?.source ?? null}
+      plotRef={ref}
+      gutter={
+        <LaneLabels
+          of={of}
+          lanes={lanes}
+          total={total}
+          first={first}
+          last={last}
+          onScroll={(top) => {
+            setScroll(top);
+            if (top + height > (lanes.length - 8) * of.row) more();
+          }}
+          onChoose={(lane) => choose(lane, Math.round(middle()))}
+        />
+      }
+      twin={() => (
+        <LaneTwin
+          title={of.title}
+          lanes={lanes}
+          data={shown?.data ?? null}
+          first={shown?.first ?? 0}
+          isCore={of.kind === "core"}
+          onChoose={(lane) => choose(lane, Math.round(middle()))}
+        />
+      )}
+    >
+      <Canvas draw={draw} label={summary(of, lanes, shown)} />
+      {total === 0 && answered.data !== null && <p class="graph-empty">No {of.kind} in this selection</p>}
+    </GraphFrame>
+  );
+}
+
+/** Space above the first lane: labels begin below the title. */
+export const TOP = 26;
+
+/** States at their place: the first of their lanes is the one at this place of the list. */
+interface Layer {
+  first: number;
+  data: Timeline;
+}
+
+/** Nothing where the lanes of an answer are not those of the list, in its order. */
+function layerOf(answer: Asked | null, lanes: readonly Lane[]): Layer | null {
+  if (answer === null) return null;
+  const first = lanes.findIndex((lane) => lane.key === answer.keys[0]);
+  const isSame = first >= 0 && answer.keys.every((key, at) => lanes[first + at]?.key === key);
+  return isSame ? { first, data: answer.data } : null;
+}
+
+function paintLayer(
+  to: CanvasRenderingContext2D,
+  of: LanesOf,
+  layer: Layer,
+  sight: Parameters<typeof drawStates>[3],
+  height: number,
+  hash: string,
+): void {
+  const tones = colours();
+  const lanes = Math.round(
+    (layer.data.columns["running"]?.length ?? 0) / Math.max(1, layer.data.header.buckets),
+  );
+  if (of.kind !== "core") drawStates(to, layer.data, lanes, sight, height, tones);
+  else {
+    const tone = (key: number) => tones.series[hueOf(hash, key)] ?? tones.other;
+    drawCores(to, layer.data, lanes, sight, height, tones, tone);
+  }
+}
+
+/** A frame around the state that is shown in the inspector. */
+function markFocus(
+  to: CanvasRenderingContext2D,
+  of: LanesOf,
+  lanes: readonly Lane[],
+  scroll: number,
+  window: Range,
+  width: number,
+): void {
+  const { focus } = store.view.value;
+  const at = slice.value?.range;
+  if (focus === null || focus.kind !== of.kind) return;
+  const place = lanes.findIndex((lane) => lane.key === focus.key);
+  if (place < 0) return;
+  const y = TOP + place * of.row - scroll;
+  const tones = colours();
+  const from = at === undefined ? focus.at_ns : at.from_ns;
+  const to_ns = at === undefined ? focus.at_ns : at.to_ns;
+  const left = ((from - window.from_ns) / span(window)) * width;
+  const wide = Math.max(3, ((to_ns - from) / span(window)) * width);
+  to.strokeStyle = tones.focus;
+  to.lineWidth = 1.5;
+  to.strokeRect(left - 0.5, y - 1, wide + 1, of.row - 1);
+}
+
+function summary(of: LanesOf, lanes: readonly Lane[], layer: Layer | null): string {
+  if (layer === null) return of.title;
+  const named = lanes.slice(layer.first, layer.first + 4).map((lane, at) => {
+    const shares = sharesOf(layer.data, at);
+    const waits =
+      of.kind === "core" ? "" : `, ready ${percent(shares.ready)}, waiting ${percent(shares.waiting)}`;
+    return `${safe(lane.label)}: running ${percent(shares.running)}${waits}`;
+  });
+  return `${of.title}, ${lanes.length} lanes. ${named.join(". ")}`;
+}

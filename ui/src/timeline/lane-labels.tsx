@@ -1,0 +1,79 @@
+// Names of lanes, of which only those in sight are in the document.
+
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { duration } from "../lib/format";
+import { shown } from "../lib/safe";
+import { laneChip } from "../state/focus";
+import { addChip, view } from "../state/store";
+import type { Lane } from "../wire";
+import type { LanesOf } from "./lane-graph";
+
+interface Props {
+  of: LanesOf;
+  lanes: readonly Lane[];
+  total: number;
+  first: number;
+  last: number;
+  onScroll: (top: number) => void;
+  onChoose: (lane: Lane) => void;
+}
+
+function toolTip(lane: Lane): string {
+  const times = [`running ${duration(lane.running_ns)}`];
+  if (lane.ready_ns !== null) times.push(`ready ${duration(lane.ready_ns)}`);
+  if (lane.waiting_ns !== null) times.push(`waiting ${duration(lane.waiting_ns)}`);
+  const detail = lane.detail === "" ? "" : `\n${shown(lane.detail)}`;
+  return `${shown(lane.label)}${detail}\n${times.join(", ")}\nDouble click: only this`;
+}
+
+export function LaneLabels({ of, lanes, total, first, last, onScroll, onChoose }: Props) {
+  const ref = useRef<HTMLDivElement>(null);
+  // A new order begins at the top of what there is.
+  useLayoutEffect(() => {
+    const list = ref.current;
+    if (list !== null) onScroll(list.scrollTop);
+  }, [lanes.length]);
+  const { focus } = view.value;
+  const onKeyDown = (event: KeyboardEvent) => {
+    const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+    if (by === 0) return;
+    event.preventDefault();
+    const at = Number((event.target as HTMLElement).dataset["place"]);
+    ref.current?.querySelector<HTMLElement>(`[data-place="${at + by}"]`)?.focus();
+  };
+  return (
+    <div
+      class="lanes"
+      ref={ref}
+      onScroll={(event) => onScroll(event.currentTarget.scrollTop)}
+      onKeyDown={onKeyDown}
+    >
+      <div
+        class="lanes-space"
+        style={{ height: `${Math.max(lanes.length, Math.min(total, lanes.length)) * of.row}px` }}
+      >
+        {lanes.slice(first, last).map((lane, at) => {
+          const isChosen = focus?.kind === of.kind && focus.key === lane.key;
+          const chip = laneChip(of.kind, lane.key);
+          return (
+            <button
+              key={lane.key}
+              type="button"
+              class={isChosen ? "lane is-chosen" : "lane"}
+              style={{ transform: `translateY(${(first + at) * of.row}px)`, height: `${of.row}px` }}
+              data-place={first + at}
+              data-chip={`${chip.field}:${lane.key}`}
+              aria-pressed={isChosen}
+              title={toolTip(lane)}
+              onClick={() => onChoose(lane)}
+              onDblClick={() => addChip(chip)}
+            >
+              <span class="lane-label">{shown(lane.label)}</span>
+              <span class="lane-time">{duration(lane.running_ns)}</span>
+            </button>
+          );
+        })}
+      </div>
+    </div>
+  );
+}

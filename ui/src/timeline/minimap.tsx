@@ -1,0 +1,165 @@
+// The whole trace in small, with a handle for what is in view.
+
+import type { RefObject } from "preact";
+import { useCallback, useEffect, useRef } from "preact/hooks";
+import { api } from "../api";
+import { Canvas } from "../draw/canvas";
+import { colours, hueOf } from "../draw/colours";
+import { drawStacked } from "../draw/series";
+import { seriesBuckets } from "../lib/buckets";
+import { duration, range as rangeText } from "../lib/format";
+import { ordered, panned, span, toMoment, toPixel, within, zoomed } from "../lib/scale";
+import { useAnswer } from "../state/answer";
+import { learn } from "../state/names";
+import * as store from "../state/store";
+import type { Opening, SeriesAnswer, SeriesRequest, TraceInfo } from "../wire";
+import { axis, shapeOf } from "./model";
+import { plotWidth } from "./plot-width";
+
+const TOP = 10;
+
+function picture(answer: SeriesAnswer | null, opening: Opening) {
+  return (to: CanvasRenderingContext2D, width: number, height: number) => {
+    const tones = colours();
+    if (answer !== null) {
+      const shape = shapeOf(answer, "stacked", null);
+      const { most } = axis(shape.peak, shape.unit);
+      const tone = (key: number | null) =>
+        key === null ? tones.other : tones.series[hueOf(opening.hash, key)];
+      const bands = shape.entries.map((one) => ({
+        colour: tone(one.key) ?? tones.other,
+        values: one.values,
+      }));
+      const { range, buckets } = shape;
+      drawStacked(to, bands, { range, buckets, window: opening.range, width, height, most, alpha: 0.9 });
+    }
+    const { range } = store.view.value;
+    if (range === null) return;
+    const left = toPixel(range.from_ns, opening.range, width);
+    to.fillStyle = tones.focus;
+    to.fillRect(left, height - 3, Math.max(2, toPixel(range.to_ns, opening.range, width) - left), 3);
+  };
+}
+
+/** Moves the handle without a render: it follows every step of a pan. */
+function useHandle(ref: RefObject<HTMLElement | null>, opening: Opening, width: number): void {
+  const { window } = store.view.value;
+  useEffect(() => {
+    const left = toPixel(window.from_ns, opening.range, width);
+    const right = toPixel(window.to_ns, opening.range, width);
+    ref.current?.style.setProperty("transform", `translateX(${left}px)`);
+    ref.current?.style.setProperty("width", `${Math.max(6, right - left)}px`);
+  });
+}
+
+/** Dragging the handle moves the window, its edges change it, and anywhere else a new one is drawn. */
+function useMinimapPointer(ref: RefObject<HTMLElement | null>, opening: Opening) {
+  const drag = useRef<{ kind: "move" | "from" | "to" | "new"; x: number; from: number; to: number } | null>(
+    null,
+  );
+  const momentAt = (event: PointerEvent) => {
+    const box = ref.current?.getBoundingClientRect();
+    return box === undefined ? 0 : toMoment(event.clientX - box.left, opening.range, box.width);
+  };
+  const onPointerDown = (event: PointerEvent) => {
+    if (event.button !== 0) return;
+    const { window } = store.view.value;
+    const at = momentAt(event);
+    const width = ref.current?.clientWidth ?? 1;
+    const near = (span(opening.range) / width) * 6;
+    const isIn = at > window.from_ns && at < window.to_ns && span(window) < span(opening.range);
+    const kind =
+      Math.abs(at - window.from_ns) < near
+        ? "from"
+        : Math.abs(at - window.to_ns) < near
+          ? "to"
+          : isIn
+            ? "move"
+            : "new";
+    const from = kind === "new" ? at : window.from_ns;
+    drag.current = { kind, x: at, from, to: kind === "new" ? at : window.to_ns };
+    ref.current?.setPointerCapture(event.pointerId);
+  };
+  const onPointerMove = (event: PointerEvent) => {
+    const held = drag.current;
+    if (held === null) return;
+    const at = momentAt(event);
+    if (held.kind === "move") {
+      const by = at - held.x;
+      store.setWindow(within({ from_ns: held.from + by, to_ns: held.to + by }, opening.range), "pan");
+    } else {
+      const other = held.kind === "from" ? held.to : held.from;
+      if (Math.abs(at - other) > span(opening.range) / 2000) store.setWindow(ordered(other, at), "zoom");
+    }
+  };
+  const onPointerUp = () => {
+    drag.current = null;
+  };
+  return { onPointerDown, onPointerMove, onPointerUp, onPointerCancel: onPointerUp };
+}
+
+/** Keys of the handle, as those of a slider. */
+function moveByKey(event: KeyboardEvent, opening: Opening): void {
+  const { window } = store.view.value;
+  const middle = (window.from_ns + window.to_ns) / 2;
+  const bounds = opening.range;
+  const moves: Record<string, () => void> = {
+    ArrowLeft: () => store.setWindow(panned(window, -0.1, bounds), "pan"),
+    ArrowRight: () => store.setWindow(panned(window, 0.1, bounds), "pan"),
+    ArrowUp: () => store.setWindow(zoomed(window, middle, 0.8, bounds), "zoom"),
+    ArrowDown: () => store.setWindow(zoomed(window, middle, 1.25, bounds), "zoom"),
+    Home: () => store.setWindow(panned(window, -1e9, bounds), "pan"),
+    End: () => store.setWindow(panned(window, 1e9, bounds), "pan"),
+  };
+  const move = moves[event.key];
+  if (move === undefined) return;
+  event.preventDefault();
+  move();
+}
+
+export function Minimap({ trace, opening }: { trace: TraceInfo; opening: Opening }) {
+  const ref = useRef<HTMLDivElement>(null);
+  const handle = useRef<HTMLDivElement>(null);
+  const width = plotWidth.value;
+  const request: SeriesRequest | null =
+    width === 0
+      ? null
+      : {
+          trace: trace.id,
+          kind: "cpu",
+          range: opening.range,
+          buckets: seriesBuckets(width),
+          top: TOP,
+          selection: { range: null, chips: [] },
+        };
+  const { data } = useAnswer(api.series, request);
+  useEffect(() => {
+    for (const one of data?.series ?? []) if (one.key !== null) learn("process", one.key, one.label);
+  }, [data]);
+  const draw = useCallback(picture(data, opening), [data, opening.hash]);
+  useHandle(handle, opening, width);
+  const { window } = store.view.value;
+  return (
+    <div class="row minimap">
+      <div class="gutter">
+        <span class="graph-title">Whole trace</span>
+        <span class="muted">{duration(span(opening.range))}</span>
+      </div>
+      <div class="plot" ref={ref} {...useMinimapPointer(ref, opening)}>
+        <Canvas draw={draw} label={`CPU by process over the whole trace, ${rangeText(opening.range)}`} />
+        <div
+          class="window-handle"
+          ref={handle}
+          role="slider"
+          tabIndex={0}
+          aria-label="What is in view"
+          aria-valuemin={opening.range.from_ns}
+          aria-valuemax={opening.range.to_ns}
+          aria-valuenow={window.from_ns}
+          aria-valuetext={rangeText(window)}
+          onKeyDown={(event) => moveByKey(event, opening)}
+        />
+      </div>
+    </div>
+  );
+}

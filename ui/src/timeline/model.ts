@@ -1,0 +1,197 @@
+// What a graph of sums shows, apart from how: rates, bands, the axis, hover texts.
+
+import { bytes, count, duration, exactDuration, exactInUnit, percent, shortCount } from "../lib/format";
+import { niceStep, span } from "../lib/scale";
+import type { Range, Series, SeriesAnswer } from "../wire";
+
+/** What the height is: a share of what there is, bytes or pieces in a second. */
+export type AxisUnit = "share" | "bytes/s" | "1/s";
+
+/** Stacked by process; free, system, others and chosen; or a line for each. */
+export type Style = "stacked" | "shares" | "lines";
+
+export interface Entry {
+  id: string;
+  key: number | null;
+  label: string;
+  total: number;
+  /** In the unit of the axis. */
+  values: number[];
+  /** `hue` of a process, `other`, `system`, `free` or `chosen`. */
+  look: "hue" | "other" | "system" | "free" | "chosen";
+}
+
+export interface Shape {
+  range: Range;
+  buckets: number;
+  unit: AxisUnit;
+  entries: Entry[];
+  /** The highest sum of a bucket, in the unit of the axis. */
+  peak: number;
+}
+
+export function axisUnit(answer: Pick<SeriesAnswer, "unit">): AxisUnit {
+  if (answer.unit === "ns") return "share";
+  return answer.unit === "bytes" ? "bytes/s" : "1/s";
+}
+
+/** What a value of a bucket is divided by. */
+function divisor(answer: SeriesAnswer, buckets: number): number {
+  const width = span(answer.range) / Math.max(1, buckets);
+  if (answer.unit === "ns") return answer.capacity ?? width;
+  return width / 1e9;
+}
+
+const isSystem = (label: string) => /^System(\s|$)/.test(label);
+
+function entryOf(series: Series, by: number): Entry {
+  return {
+    id: series.key === null ? "others" : String(series.key),
+    key: series.key,
+    label: series.label,
+    total: series.total,
+    values: series.values.map((value) => value / by),
+    look: series.key === null ? "other" : "hue",
+  };
+}
+
+const plus = (a: readonly number[], b: readonly number[]) => a.map((value, at) => value + (b[at] ?? 0));
+
+function joined(
+  id: string,
+  label: string,
+  look: Entry["look"],
+  all: readonly Entry[],
+  buckets: number,
+): Entry {
+  const none = new Array<number>(buckets).fill(0);
+  return {
+    id,
+    key: null,
+    label,
+    look,
+    total: all.reduce((sum, one) => sum + one.total, 0),
+    values: all.reduce((sum, one) => plus(sum, one.values), none),
+  };
+}
+
+/** The processes as four: those chosen, the system, the others, and what is free. */
+export function asShares(
+  entries: readonly Entry[],
+  chosen: readonly Entry[],
+  buckets: number,
+  free: boolean,
+): Entry[] {
+  const system = joined(
+    "system",
+    "System",
+    "system",
+    entries.filter((one) => isSystem(one.label)),
+    buckets,
+  );
+  const all = joined("all", "All", "other", entries, buckets);
+  const picked = joined("chosen", "Chosen", "chosen", chosen, buckets);
+  // The system may be among the chosen ones; what is counted there is not counted again.
+  const isSystemChosen = chosen.some((one) => isSystem(one.label));
+  const own = isSystemChosen ? joined("system", "System", "system", [], buckets) : system;
+  const rest: Entry = {
+    ...all,
+    id: "rest",
+    label: "Others",
+    total: all.total - picked.total - own.total,
+    values: all.values.map((value, at) =>
+      Math.max(0, value - (picked.values[at] ?? 0) - (own.values[at] ?? 0)),
+    ),
+  };
+  const left: Entry = {
+    ...all,
+    id: "free",
+    label: "Free",
+    look: "free",
+    total: 0,
+    values: all.values.map((value) => Math.max(0, 1 - value)),
+  };
+  const parts = chosen.length > 0 ? [picked, own, rest] : [own, rest];
+  return free ? [...parts, left] : parts;
+}
+
+function peakOf(entries: readonly Entry[], buckets: number, isStacked: boolean): number {
+  let peak = 0;
+  for (let at = 0; at < buckets; at++) {
+    let sum = 0;
+    for (const one of entries) {
+      const value = one.values[at] ?? 0;
+      sum = isStacked ? sum + value : Math.max(sum, value);
+    }
+    peak = Math.max(peak, sum);
+  }
+  return peak;
+}
+
+/** The picture of an answer. */
+export function shapeOf(answer: SeriesAnswer, style: Style, chosen: SeriesAnswer | null): Shape {
+  const buckets = answer.series[0]?.values.length ?? 0;
+  const by = divisor(answer, buckets);
+  const all = answer.series.map((one) => entryOf(one, by));
+  const picked = chosen === null ? [] : chosen.series.map((one) => entryOf(one, by));
+  const hasRoom = answer.capacity !== null;
+  const entries = style === "shares" ? asShares(all, picked, buckets, hasRoom) : all;
+  const isStacked = style !== "lines";
+  return {
+    range: answer.range,
+    buckets,
+    unit: axisUnit(answer),
+    entries,
+    peak: peakOf(entries, buckets, isStacked),
+  };
+}
+
+/** The axis ends at a round number above the highest value, and has a few lines. */
+export function axis(peak: number, unit: AxisUnit): { most: number; at: number[] } {
+  if (!(peak > 0)) return { most: 1, at: [] };
+  const base = unit === "bytes/s" ? 1024 ** Math.floor(Math.log2(peak) / 10) : 1;
+  const step = niceStep(peak / 3 / base) * base;
+  // What a few buckets have above all processors is rounding of edges.
+  const top = unit === "share" && peak > 0.8 ? 1 : Math.ceil(peak / step - 1e-9) * step;
+  const at: number[] = [];
+  for (let value = step; value <= top * 1.0001; value += step) at.push(value);
+  return unit === "share" && top === 1 ? { most: 1, at: [0.5, 1] } : { most: top, at };
+}
+
+export function axisText(value: number, unit: AxisUnit): string {
+  if (unit === "share") return `${Number((value * 100).toPrecision(3))} %`;
+  return unit === "bytes/s" ? `${bytes(value, 2)}/s` : `${shortCount(value)}/s`;
+}
+
+/** A value of a bucket, in words with the exact number behind it. */
+export function valueText(value: number, shape: Shape): string {
+  const width = span(shape.range) / Math.max(1, shape.buckets);
+  if (shape.unit === "share") return percent(value);
+  const sum = Math.round((value * width) / 1e9);
+  return shape.unit === "bytes/s" ? `${bytes(value)}/s · ${bytes(sum)}` : count(sum);
+}
+
+export function totalText(total: number, unit: AxisUnit): string {
+  if (unit === "share") return duration(total);
+  return unit === "bytes/s" ? bytes(total) : count(total);
+}
+
+export function exactTotal(total: number, unit: AxisUnit): string {
+  if (unit === "share") return exactDuration(total);
+  return exactInUnit(total, unit === "bytes/s" ? "bytes" : "count");
+}
+
+/** The bucket in which a moment is; nothing outside. */
+export function bucketAt(ns: number, range: Range, buckets: number): number | null {
+  const at = Math.floor(((ns - range.from_ns) / span(range)) * buckets);
+  return at >= 0 && at < buckets ? at : null;
+}
+
+/** The range of a bucket. */
+export function bucketRange(at: number, range: Range, buckets: number): Range {
+  const wide = span(range) / Math.max(1, buckets);
+  return {
+    from_ns: Math.round(range.from_ns + at * wide),
+    to_ns: Math.round(range.from_ns + (at + 1) * wide),
+  };
+}

@@ -1,0 +1,20 @@
+// All graphs are of one width: that of the ruler.
+
+import { signal } from "@preact/signals";
+import type { RefObject } from "preact";
+import { useEffect } from "preact/hooks";
+
+/** Pixels of the time axis. */
+export const plotWidth = signal(0);
+
+export function usePlotWidth(ref: RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    const element = ref.current;
+    if (element === null) return;
+    const sizes = new ResizeObserver(() => {
+      plotWidth.value = Math.floor(element.clientWidth);
+    });
+    sizes.observe(element);
+    return () => sizes.disconnect();
+  }, []);
+}

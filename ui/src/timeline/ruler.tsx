@@ -1,0 +1,83 @@
+// The time axis: round moments of the window, and the length of what is selected.
+
+import { useCallback, useRef } from "preact/hooks";
+import { Canvas } from "../draw/canvas";
+import { colours } from "../draw/colours";
+import { duration, exactMoment, moment, range as rangeText } from "../lib/format";
+import { span, ticks, toPixel } from "../lib/scale";
+import * as store from "../state/store";
+import { usePlot } from "./gestures";
+import { usePlotWidth } from "./plot-width";
+
+const APART = 96;
+
+/** The box with the length of the range, in its middle; nothing where the range is too narrow for it. */
+function lengthBox(
+  to: CanvasRenderingContext2D,
+  width: number,
+): { x: number; wide: number; text: string } | null {
+  const { window, range } = store.view.value;
+  if (range === null) return null;
+  const left = Math.max(0, toPixel(range.from_ns, window, width));
+  const right = Math.min(width, toPixel(range.to_ns, window, width));
+  const text = duration(span(range));
+  const wide = to.measureText(text).width + 12;
+  return right - left < wide + 4 ? null : { x: Math.round((left + right - wide) / 2), wide, text };
+}
+
+function drawTicks(to: CanvasRenderingContext2D, width: number, height: number): void {
+  const { window } = store.view.value;
+  const tones = colours();
+  const { step, at } = ticks(window, width, APART);
+  const box = lengthBox(to, width);
+  for (const ns of at) {
+    const x = Math.round(toPixel(ns, window, width));
+    to.fillStyle = tones.line;
+    to.fillRect(x, height - 6, 1, 6);
+    to.fillStyle = tones.muted;
+    const text = moment(ns, step);
+    const end = x + 4 + to.measureText(text).width;
+    const isCovered = box !== null && end > box.x - 4 && x < box.x + box.wide + 4;
+    if (end < width && !isCovered) to.fillText(text, x + 4, height / 2);
+  }
+  to.fillStyle = tones.line;
+  for (const ns of ticks(window, width, APART / 5).at) {
+    to.fillRect(Math.round(toPixel(ns, window, width)), height - 3, 1, 3);
+  }
+}
+
+function drawRuler(to: CanvasRenderingContext2D, width: number, height: number): void {
+  const { window, range } = store.view.value;
+  const tones = colours();
+  to.font = tones.font;
+  to.textBaseline = "middle";
+  drawTicks(to, width, height);
+  if (range === null) return;
+  const left = Math.max(0, toPixel(range.from_ns, window, width));
+  to.fillStyle = tones.focus;
+  to.fillRect(left, height - 3, Math.max(0, Math.min(width, toPixel(range.to_ns, window, width)) - left), 3);
+  const box = lengthBox(to, width);
+  if (box === null) return;
+  to.fillRect(box.x, 3, box.wide, height - 6);
+  to.fillStyle = tones.surface;
+  to.fillText(box.text, box.x + 6, height / 2);
+}
+
+export function Ruler() {
+  const ref = useRef<HTMLDivElement>(null);
+  usePlotWidth(ref);
+  usePlot(ref, { tip: (ns) => ({ title: exactMoment(ns), rows: [] }) });
+  const draw = useCallback(drawRuler, []);
+  const { window, range } = store.view.value;
+  const chosen = range === null ? "" : `; selected ${rangeText(range)}`;
+  return (
+    <div class="row ruler">
+      <div class="gutter ruler-gutter">
+        <span class="ruler-span">{duration(span(window))} in view</span>
+      </div>
+      <div class="plot" data-plot ref={ref}>
+        <Canvas draw={draw} label={`Time axis: ${rangeText(window)}${chosen}`} />
+      </div>
+    </div>
+  );
+}

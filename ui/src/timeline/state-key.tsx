@@ -1,0 +1,29 @@
+// What the colours of lanes mean.
+
+import { WAITS } from "../wire";
+import { waitWords } from "./lane-tip";
+
+const STATES: [string, string][] = [
+  ["running", "running"],
+  ["ready", "ready, without a processor"],
+  ["dpc", "DPC or ISR"],
+];
+
+export function StateKey() {
+  return (
+    <ul class="state-key" aria-label="Colours of lanes">
+      {STATES.map(([token, words]) => (
+        <li key={token}>
+          <i class="swatch" style={{ "--swatch": `var(--${token})` }} />
+          {words}
+        </li>
+      ))}
+      {WAITS.filter((wait) => wait !== "unknown").map((wait) => (
+        <li key={wait}>
+          <i class="swatch swatch-low" style={{ "--swatch": `var(--wait-${wait})` }} />
+          {waitWords(wait)}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,41 @@
+// Everything over time: the whole trace in small, the ruler, and the graphs below each other.
+
+import { useRef } from "preact/hooks";
+import { ErrorBoundary } from "../components/boundary";
+import * as store from "../state/store";
+import { GRAPHS } from "../views/graphs";
+import type { ViewProps } from "../views/view";
+import { useGestures } from "./gestures";
+import { Minimap } from "./minimap";
+import { Overlay } from "./overlay";
+import { Ruler } from "./ruler";
+import { StateKey } from "./state-key";
+
+export function Timeline(props: ViewProps) {
+  const area = useRef<HTMLDivElement>(null);
+  useGestures(area);
+  const ids = store.graphs.value;
+  const graphs = ids.map((id) => GRAPHS.find((one) => one.id === id)).filter((one) => one !== undefined);
+  return (
+    <section class="timeline" aria-label="Timeline">
+      <div class="timeline-area" ref={area}>
+        <div class="timeline-head">
+          <Minimap {...props} />
+          <Ruler />
+        </div>
+        <div class="graphs">
+          {graphs.map((graph) => (
+            <ErrorBoundary key={graph.id} title={graph.title}>
+              <graph.Panel {...props} />
+            </ErrorBoundary>
+          ))}
+          {graphs.length === 0 && (
+            <p class="graph-empty-all">No graph is shown: choose some in the list on the left.</p>
+          )}
+          {ids.some((id) => id === "processes" || id === "threads" || id === "cores") && <StateKey />}
+        </div>
+        <Overlay />
+      </div>
+    </section>
+  );
+}

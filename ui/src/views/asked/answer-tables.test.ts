@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { AnswerTable, Cell } from "../../wire";
+import { gridRows } from "./answer-tables";
+
+const table = (unit: string, ...values: Cell[]): AnswerTable => ({
+  name: "",
+  columns: [{ name: "value", title: "Value", unit, sentence: "" }],
+  rows: values.map((value) => [value]),
+  is_cut: false,
+});
+const order = (from: AnswerTable, descending: boolean) =>
+  gridRows(from, { column: "value", descending }).map((row) => row.cells[0]?.text);
+
+test("numbers are sorted by size, and what is missing stands last either way", () => {
+  const numbers = table("count", 9, null, 10, 2);
+  assert.deepEqual(order(numbers, true), ["10", "9", "2", ""]);
+  assert.deepEqual(order(numbers, false), ["2", "9", "10", ""]);
+});
+
+test("whole numbers that came as text are sorted by size, too", () => {
+  assert.deepEqual(order(table("text", "9007199254740993", "10", "9"), false), [
+    "9",
+    "10",
+    "9007199254740993",
+  ]);
+});
+
+test("without an order rows stand as they were answered", () => {
+  const rows = gridRows(table("text", "b", "a"), null);
+  assert.deepEqual(
+    rows.map((row) => row.cells[0]?.text),
+    ["b", "a"],
+  );
+});
+
+test("text that would turn a line round is written out", () => {
+  const rows = gridRows(table("text", "a\u202egnp.exe"), null);
+  assert.equal(rows[0]?.cells[0]?.text, "a\\u{202e}gnp.exe");
+});

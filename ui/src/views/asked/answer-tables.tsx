@@ -1,0 +1,128 @@
+// The tables of an answer: of a declared question, or of SQL.
+
+import { useMemo, useState } from "preact/hooks";
+import { type GridRow, type GridSort, TreeGrid } from "../../components/tree-grid";
+import { count } from "../../lib/format";
+import { shown } from "../../lib/safe";
+import type { Answer, AnswerTable, Cell } from "../../wire";
+import { isNumber, tsv, written } from "../tables/write";
+
+export function AnswerTables({ answer }: { answer: Answer }) {
+  return (
+    // Lines alone scroll, too: the keyboard has to reach them.
+    <section
+      class={answer.tables.length > 1 ? "answer-tables" : "answer-table"}
+      aria-label="Answer"
+      tabIndex={0}
+    >
+      {answer.tables
+        .filter((table) => table.columns.length > 0)
+        .map((table) => (
+          <OneTable key={table.name} table={table} />
+        ))}
+      {answer.lines.length > 0 && (
+        <ul class="answer-lines">
+          {answer.lines.map((line) => (
+            <li key={line}>{shown(line)}</li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function OneTable({ table }: { table: AnswerTable }) {
+  const [selected, setSelected] = useState<string | null>(null);
+  const [sort, setSort] = useState<GridSort | null>(null);
+  const rows = useMemo(() => gridRows(table, sort), [table, sort]);
+  const onSort = (column: string) =>
+    setSort((last) => ({ column, descending: last?.column === column ? !last.descending : true }));
+  const copy = () => {
+    void navigator.clipboard.writeText(
+      tsv(
+        table.columns.map((column) => column.name),
+        table.rows,
+      ),
+    );
+  };
+  return (
+    <section class="answer">
+      {table.name !== "" && <h3>{shown(table.name)}</h3>}
+      <TreeGrid
+        label={table.name === "" ? "Answer" : table.name}
+        columns={table.columns.map((column, at) => ({
+          id: column.name,
+          title: shown(column.title),
+          sentence: column.sentence,
+          isNumber: isNumber(column.unit),
+          ...(at === wideColumn(table) ? {} : { width: widthOf(table, at) }),
+        }))}
+        rows={rows}
+        selected={selected}
+        sort={sort}
+        onSort={onSort}
+        onSelect={(row) => setSelected(row.id)}
+        empty="No rows."
+        footer={
+          <>
+            <span>
+              {count(table.rows.length)} rows{table.is_cut ? ", there are more" : ""}
+            </span>
+            <button type="button" onClick={copy}>
+              Copy
+            </button>
+          </>
+        }
+      />
+    </section>
+  );
+}
+
+/** The column that takes the room that is left: the longest text. */
+function wideColumn(table: AnswerTable): number {
+  let [best, length] = [0, -1];
+  table.columns.forEach((column, at) => {
+    if (isNumber(column.unit)) return;
+    const longest = table.rows.slice(0, 200).reduce((most, row) => Math.max(most, textOf(row[at]).length), 0);
+    if (longest > length) [best, length] = [at, longest];
+  });
+  return best;
+}
+
+function textOf(cell: Cell | undefined): string {
+  return cell === null || cell === undefined ? "" : String(cell);
+}
+
+/** Wide enough for the title and the first rows, within reason. */
+function widthOf(table: AnswerTable, at: number): number {
+  const column = table.columns[at];
+  const unit = column?.unit ?? "text";
+  const longest = table.rows
+    .slice(0, 200)
+    .reduce(
+      (most, row) => Math.max(most, written(row[at] ?? null, unit).text.length),
+      column?.title.length ?? 0,
+    );
+  return Math.min(360, Math.max(64, longest * 7 + 24));
+}
+
+/** Rows in the order that is asked for: numbers by size, text by its letters, missing values last. */
+export function gridRows(table: AnswerTable, sort: GridSort | null): GridRow[] {
+  const at = table.columns.findIndex((column) => column.name === sort?.column);
+  const order = table.rows.map((row, id) => ({ id, row }));
+  if (at >= 0) {
+    const sign = sort?.descending ? -1 : 1;
+    order.sort((a, b) => compare(a.row[at] ?? null, b.row[at] ?? null, sign));
+  }
+  return order.map(({ id, row }) => ({
+    id: String(id),
+    level: 0,
+    cells: table.columns.map((column, place) => written(row[place] ?? null, column.unit)),
+  }));
+}
+
+function compare(a: Cell, b: Cell, sign: number): number {
+  if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1;
+  if (typeof a === "number" && typeof b === "number") return sign * (a - b);
+  return sign * String(a).localeCompare(String(b), "en", { numeric: true });
+}

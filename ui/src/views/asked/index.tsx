@@ -1,0 +1,92 @@
+// Every question that the command line has, with its options; and such as are views of their own.
+
+import { useEffect, useState } from "preact/hooks";
+import { api } from "../../api";
+import { useAnswer } from "../../state/answer";
+import type { AskRequest, QuestionInfo } from "../../wire";
+import { Choice } from "../flame/options";
+import { Answering, useSchema, useSelection, useSettings } from "../panel";
+import type { View, ViewProps } from "../view";
+import { AnswerTables } from "./answer-tables";
+import { OptionsForm, type Values } from "./options";
+
+interface AskedSettings {
+  question: string;
+  values: Record<string, Values>;
+}
+
+/** Any question that has something to answer from. */
+export const ASK: View = {
+  id: "ask",
+  title: "All questions",
+  group: "Overview",
+  sentence: "Every question of the command line, with its options",
+  key: "a",
+  lacks: () => null,
+  Panel: AskPanel,
+};
+
+function AskPanel({ trace, opening }: ViewProps) {
+  const [settings, change] = useSettings<AskedSettings>(ASK.id, { question: "overview", values: {} });
+  const schema = useSchema();
+  const questions = schema?.questions.filter((one) => opening.questions.includes(one.name)) ?? [];
+  const question = questions.find((one) => one.name === settings.question) ?? questions[0];
+  if (!question) return <section class="view">{schema ? "No question has an answer here." : "…"}</section>;
+  const values = settings.values[question.name] ?? {};
+  return (
+    <section class="view">
+      <div class="toolbar" role="toolbar" aria-label="Question">
+        <Choice
+          label="Question"
+          value={question.name}
+          options={questions.map((one) => [one.name, one.name])}
+          onChange={(name) => change({ question: name })}
+        />
+        <span class="sentence">{question.sentence}</span>
+      </div>
+      <details class="folded">
+        <summary>Options</summary>
+        <OptionsForm
+          options={question.options}
+          values={values}
+          onChange={(next) => change({ values: { ...settings.values, [question.name]: next } })}
+        />
+      </details>
+      <Asked trace={trace.id} question={question} values={values} />
+    </section>
+  );
+}
+
+/** A view of one question; the selected part of the trace goes with it where the question takes one. */
+export function questionView(view: Omit<View, "Panel" | "lacks">, name: string, values: Values): View {
+  const Panel = ({ trace }: ViewProps) => {
+    const question = useSchema()?.questions.find((one) => one.name === name);
+    return (
+      <section class="view">
+        {question && <Asked trace={trace.id} question={question} values={values} />}
+      </section>
+    );
+  };
+  const lacks: View["lacks"] = (opening) =>
+    opening.questions.includes(name)
+      ? null
+      : `The trace has nothing that the question ${name} could answer from.`;
+  return { ...view, lacks, Panel };
+}
+
+function Asked({ trace, question, values }: { trace: number; question: QuestionInfo; values: Values }) {
+  const { range } = useSelection();
+  const takesRange = question.options.some((option) => option.name === "range");
+  const [typed, setTyped] = useState(values);
+  useEffect(() => setTyped(values), [JSON.stringify(values)]);
+  const seconds = (ns: number) => (ns / 1e9).toFixed(9);
+  const part = range && takesRange ? { range: `${seconds(range.from_ns)}..${seconds(range.to_ns)}` } : {};
+  const request: AskRequest = { trace, question: question.name, options: { ...part, ...typed } };
+  const answered = useAnswer(api.ask, request);
+  const told = range && !takesRange ? "Of the whole trace: this question takes no part of it." : "";
+  return (
+    <Answering answered={answered} source={(answer) => answer.source} told={() => told}>
+      {(answer) => <AnswerTables answer={answer} />}
+    </Answering>
+  );
+}

@@ -1,0 +1,170 @@
+// The picture of a flame graph: zoom by click, what is under the pointer, all of it by keyboard, too.
+
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { drawFlame, type FlameColours, LEVEL, scaleOf } from "../../draw/flame";
+import { childrenOf, layout, nodeAt, pathTo } from "../../lib/flame-layout";
+import { count, exactInUnit, inUnit, percent } from "../../lib/format";
+import { shown } from "../../lib/safe";
+import type { FlameAnswer } from "../../wire";
+
+interface Props {
+  answer: FlameAnswer;
+  marked: string;
+  /** A frame was chosen: it becomes the focus of the butterfly. */
+  onFocus: (name: string) => void;
+  label: string;
+}
+
+export function FlameGraph({ answer, marked, onFocus, label }: Props) {
+  const found = useMemo(() => layout(answer.nodes), [answer]);
+  const children = useMemo(() => childrenOf(answer.nodes), [answer]);
+  const box = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [zoom, setZoom] = useState(0);
+  const [active, setActive] = useState<number | null>(null);
+  const [scroll, setScroll] = useState(0);
+  const [size, setSize] = useState({ width: 800, height: 300 });
+  useEffect(() => {
+    setZoom(0);
+    setActive(null);
+  }, [answer]);
+  useEffect(() => {
+    const node = box.current;
+    if (!node) return undefined;
+    const measure = () => setSize({ width: node.clientWidth, height: node.clientHeight });
+    const watch = new ResizeObserver(measure);
+    watch.observe(node);
+    return () => watch.disconnect();
+  }, []);
+  const sight = { zoom: zoom < answer.nodes.length ? zoom : 0, active, marked, scroll, ...size };
+  useEffect(() => {
+    const frame = requestAnimationFrame(() =>
+      paint(canvas.current, (to) => drawFlame(to, answer, found, sight, colours(box.current))),
+    );
+    return () => cancelAnimationFrame(frame);
+  });
+  const under = (event: MouseEvent): number | null => {
+    const edge = canvas.current?.getBoundingClientRect();
+    if (!edge) return null;
+    const weight = scaleOf(answer, found, sight).weight(event.clientX - edge.left);
+    return nodeAt(answer.nodes, found, Math.floor((event.clientY - edge.top + scroll) / LEVEL), weight);
+  };
+  const step = (key: string): number | null => {
+    const at = active ?? sight.zoom;
+    const level = found.levels[found.depth[at] ?? 0] ?? [];
+    const place = level.indexOf(at);
+    if (key === "ArrowDown") return children[at]?.[0] ?? at;
+    if (key === "ArrowUp") return answer.nodes[at]?.parent ?? at;
+    if (key === "ArrowRight") return level[place + 1] ?? at;
+    if (key === "ArrowLeft") return level[place - 1] ?? at;
+    return null;
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    const next = step(event.key);
+    if (next !== null) setActive(next);
+    else if (event.key === "Enter" && active !== null) setZoom(active);
+    else if (event.key === "Escape" && sight.zoom !== 0) setZoom(0);
+    else if (event.code === "KeyB" && active !== null) onFocus(nameOf(answer, active));
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const told = active ?? sight.zoom;
+  return (
+    <div class="flame">
+      <div
+        ref={box}
+        class="flame-box"
+        // Arrows walk through frames.
+        role="application"
+        aria-label={label}
+        aria-describedby="flame-told"
+        tabIndex={0}
+        onKeyDown={onKeyDown}
+        onScroll={(event) => setScroll(event.currentTarget.scrollTop)}
+      >
+        <div class="flame-space" style={{ height: `${found.levels.length * LEVEL}px` }}>
+          <canvas
+            ref={canvas}
+            class="flame-canvas"
+            style={{ width: `${size.width}px`, height: `${size.height}px` }}
+            onMouseMove={(event) => setActive(under(event))}
+            onMouseLeave={() => setActive(null)}
+            onClick={(event) => setZoom(under(event) ?? 0)}
+            onDblClick={(event) => {
+              const node = under(event);
+              if (node !== null && node > 0) onFocus(nameOf(answer, node));
+            }}
+          />
+        </div>
+      </div>
+      <Told answer={answer} node={told} path={pathTo(answer.nodes, sight.zoom)} onZoom={setZoom} />
+    </div>
+  );
+}
+
+function nameOf(answer: FlameAnswer, node: number): string {
+  return answer.names[answer.nodes[node]?.name ?? 0] ?? "";
+}
+
+/** The frame in words, and the way to what is zoomed. */
+function Told(props: { answer: FlameAnswer; node: number; path: number[]; onZoom: (node: number) => void }) {
+  const { answer, path } = props;
+  const node = answer.nodes[props.node];
+  if (!node) return null;
+  const all = Math.max(1, answer.nodes[0]?.total ?? 1);
+  return (
+    <div class="flame-told">
+      <nav class="crumbs" aria-label="Frames above">
+        {path.map((at) => (
+          <button key={at} type="button" class="crumb" onClick={() => props.onZoom(at)}>
+            {shown(nameOf(answer, at))}
+          </button>
+        ))}
+      </nav>
+      <div id="flame-told" class="flame-frame" aria-live="polite">
+        <b>{shown(nameOf(answer, props.node))}</b>{" "}
+        <span title={exactInUnit(node.total, answer.unit)}>
+          {inUnit(node.total, answer.unit)} ({percent(node.total / all)} of the selection)
+        </span>
+        {", itself "}
+        <span title={exactInUnit(node.own, answer.unit)}>{inUnit(node.own, answer.unit)}</span>
+        {`, ${count(node.count)} rows`}
+      </div>
+    </div>
+  );
+}
+
+/** The colours of the theme that is in force. */
+function colours(node: Element | null): FlameColours {
+  const style = getComputedStyle(node ?? document.documentElement);
+  const value = (name: string) => style.getPropertyValue(name).trim();
+  const frames = Array.from({ length: 10 }, (_, at) => value(`--flame-${at}`));
+  return {
+    frames,
+    root: value("--flame-root"),
+    process: value("--flame-process"),
+    tag: value("--flame-tag"),
+    unnamed: value("--flame-unnamed"),
+    text: value("--flame-text"),
+    faded: value("--ink-faint"),
+    edge: value("--focus"),
+    marked: value("--mark"),
+  };
+}
+
+/** Sizes the canvas to device pixels and draws in those of the page. */
+function paint(canvas: HTMLCanvasElement | null, draw: (to: CanvasRenderingContext2D) => void) {
+  const to = canvas?.getContext("2d");
+  if (!canvas || !to) return;
+  const ratio = devicePixelRatio || 1;
+  const [width, height] = [Math.round(canvas.clientWidth * ratio), Math.round(canvas.clientHeight * ratio)];
+  if (canvas.width !== width || canvas.height !== height) {
+    canvas.width = width;
+    canvas.height = height;
+  }
+  to.setTransform(ratio, 0, 0, ratio, 0, 0);
+  to.font = `11px ${getComputedStyle(canvas).fontFamily}`;
+  draw(to);
+}

@@ -1,0 +1,155 @@
+// What a flame graph shows, and the buttons that choose it.
+
+import { shown } from "../../lib/safe";
+import type { Direction, FlameRequest, Opening, Selection, Weight } from "../../wire";
+
+export interface FlameSettings {
+  weight: Weight;
+  direction: Direction;
+  by_process: boolean;
+  by_tag: boolean;
+  /** The method that both halves of a butterfly begin at. */
+  focus: string | null;
+  /** What is drawn: the picture, or the same as a table. */
+  look: "graph" | "tree";
+}
+
+export const FLAME_START: FlameSettings = {
+  weight: "cpu",
+  direction: "top_down",
+  by_process: true,
+  by_tag: false,
+  focus: null,
+  look: "graph",
+};
+
+/** What a weight needs: a table with rows. */
+const NEEDS: Record<Weight, { table: string; title: string }> = {
+  cpu: { table: "cpu_sample", title: "CPU (samples)" },
+  wait: { table: "context_switch", title: "Waits" },
+  ready: { table: "context_switch", title: "Ready" },
+  disk_bytes: { table: "disk_io", title: "Disk bytes" },
+};
+
+/** Weights that this trace has. */
+export function weightsOf(opening: Opening): Weight[] {
+  const has = (table: string) => opening.tables.some((one) => one.name === table && one.rows > 0);
+  return (Object.keys(NEEDS) as Weight[]).filter((weight) => has(NEEDS[weight].table));
+}
+
+/** Frames that take less than this are left out: a pixel of a wide screen is a quarter of it. */
+const LEAST_SHARE = 1 / 8000;
+const MOST_NODES = 12_000;
+
+export function flameRequest(trace: number, selection: Selection, settings: FlameSettings): FlameRequest {
+  const { weight, direction, by_process, by_tag, focus } = settings;
+  return {
+    trace,
+    selection,
+    weight,
+    direction,
+    by_process,
+    by_tag,
+    focus,
+    least_share: LEAST_SHARE,
+    max_nodes: MOST_NODES,
+  };
+}
+
+interface Props {
+  settings: FlameSettings;
+  weights: Weight[];
+  change: (change: Partial<FlameSettings>) => void;
+  find: string;
+  onFind: (text: string) => void;
+}
+
+export function FlameOptions({ settings, weights, change, find, onFind }: Props) {
+  return (
+    <div class="toolbar" role="toolbar" aria-label="What the flame graph shows">
+      <Choice
+        label="Width"
+        value={settings.weight}
+        options={weights.map((weight) => [weight, NEEDS[weight].title])}
+        onChange={(weight) => change({ weight })}
+      />
+      <Choice
+        label="Order"
+        value={settings.direction}
+        options={[
+          ["top_down", "Who calls whom"],
+          ["bottom_up", "Who is called by whom"],
+        ]}
+        onChange={(direction) => change({ direction })}
+      />
+      <Choice
+        label="As"
+        value={settings.look}
+        options={[
+          ["graph", "Flame graph"],
+          ["tree", "Call tree"],
+        ]}
+        onChange={(look) => change({ look })}
+      />
+      <Toggle
+        label="By process"
+        isOn={settings.by_process}
+        onChange={(by_process) => change({ by_process })}
+      />
+      <Toggle label="By stack tag" isOn={settings.by_tag} onChange={(by_tag) => change({ by_tag })} />
+      {settings.focus !== null && (
+        <button
+          type="button"
+          class="chip"
+          title="Without this method in the middle"
+          onClick={() => change({ focus: null })}
+        >
+          {shown(settings.focus)} <span aria-hidden="true">✕</span>
+        </button>
+      )}
+      <input
+        class="find"
+        type="search"
+        placeholder="Find a frame"
+        aria-label="Find a frame"
+        value={find}
+        onInput={(event) => onFind(event.currentTarget.value)}
+      />
+    </div>
+  );
+}
+
+interface ChoiceProps<T extends string> {
+  label: string;
+  value: T;
+  options: [T, string][];
+  onChange: (value: T) => void;
+}
+
+export function Choice<T extends string>({ label, value, options, onChange }: ChoiceProps<T>) {
+  return (
+    <label class="choice">
+      <span>{label}</span>
+      <select value={value} onChange={(event) => onChange(event.currentTarget.value as T)}>
+        {options.map(([word, title]) => (
+          <option key={word} value={word}>
+            {title}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+export function Toggle(props: { label: string; isOn: boolean; onChange: (isOn: boolean) => void }) {
+  return (
+    <button
+      type="button"
+      class="toggle"
+      aria-pressed={props.isOn}
+      onClick={() => props.onChange(!props.isOn)}
+    >
+      {props.label}
+    </button>
+  );
+}

@@ -1,0 +1,124 @@
+// All graphs over time, in the order of the catalogue.
+
+import { createElement } from "preact";
+import { LaneGraph, type LanesOf } from "../timeline/lane-graph";
+import { SeriesGraph, type SeriesOf } from "../timeline/series-graph";
+import type { Opening } from "../wire";
+import type { Graph } from "./view";
+
+type Lacks = (opening: Opening) => string | null;
+
+/** The trace needs rows of one of these tables. */
+function needs(tables: string[], sentence: string): Lacks {
+  return (opening) =>
+    opening.tables.some((table) => tables.includes(table.name) && table.rows > 0) ? null : sentence;
+}
+
+const CPU = needs(["cpu_sample", "context_switch"], "Neither samples nor context switches were recorded.");
+const SWITCHES = needs(["context_switch"], "No context switches were recorded.");
+const DISK = needs(["disk_io"], "No disk operations were recorded.");
+const FILE = needs(["file_io"], "No file operations were recorded.");
+const NET = needs(["net_io"], "No network traffic was recorded.");
+const MARKS = needs(["mark"], "The trace has no marks.");
+
+function lanes(of: LanesOf, lacks: Lacks): Graph {
+  return { id: of.id, title: of.title, lacks, Panel: (props) => createElement(LaneGraph, { ...props, of }) };
+}
+
+function series(of: SeriesOf, lacks: Lacks): Graph {
+  return {
+    id: of.id,
+    title: of.title,
+    lacks,
+    Panel: (props) => createElement(SeriesGraph, { ...props, of }),
+  };
+}
+
+export const GRAPHS: Graph[] = [
+  series(
+    {
+      id: "cpu",
+      title: "CPU by process",
+      kind: "cpu",
+      top: 12,
+      isProcess: true,
+      styles: ["stacked", "shares", "lines"],
+      height: 116,
+    },
+    CPU,
+  ),
+  lanes({ id: "cores", title: "Cores", kind: "core", row: 14, rows: 8 }, SWITCHES),
+  lanes({ id: "processes", title: "Processes", kind: "process", row: 20, rows: 6 }, SWITCHES),
+  lanes({ id: "threads", title: "Threads", kind: "thread", row: 20, rows: 8 }, SWITCHES),
+  series(
+    {
+      id: "disk",
+      title: "Disk by process",
+      kind: "disk",
+      top: 8,
+      isProcess: true,
+      styles: ["stacked", "lines"],
+      height: 92,
+    },
+    DISK,
+  ),
+  series(
+    {
+      id: "disk-busy",
+      title: "Disk busy",
+      kind: "disk_busy",
+      top: 8,
+      isProcess: false,
+      styles: ["lines", "stacked"],
+      height: 76,
+    },
+    DISK,
+  ),
+  series(
+    {
+      id: "file",
+      title: "File by process",
+      kind: "file",
+      top: 8,
+      isProcess: true,
+      styles: ["stacked", "lines"],
+      height: 92,
+    },
+    FILE,
+  ),
+  series(
+    {
+      id: "net",
+      title: "Network by process",
+      kind: "net",
+      top: 8,
+      isProcess: true,
+      styles: ["stacked", "lines"],
+      height: 92,
+    },
+    NET,
+  ),
+  series(
+    { id: "marks", title: "Marks", kind: "marks", top: 1, isProcess: false, styles: ["stacked"], height: 56 },
+    MARKS,
+  ),
+  series(
+    {
+      id: "events",
+      title: "Events",
+      kind: "events",
+      top: 8,
+      isProcess: false,
+      styles: ["stacked", "lines"],
+      height: 76,
+    },
+    () => null,
+  ),
+];
+
+/** What a trace shows at first. */
+export function firstGraphs(opening: Opening): string[] {
+  const wanted = ["cpu", "cores", "threads", "disk", "marks"];
+  const found = GRAPHS.filter((graph) => wanted.includes(graph.id) && graph.lacks(opening) === null);
+  return found.length > 0 ? found.map((graph) => graph.id) : ["events"];
+}

@@ -1,0 +1,112 @@
+// All views, in the order of the catalogue.
+
+import { ASK, questionView } from "./asked";
+import { SQL } from "./asked/sql";
+import { FLAME } from "./flame";
+import { PROCESSES } from "./processes";
+import { ANY_TABLE, TABLE_VIEWS } from "./tables";
+import type { View } from "./view";
+
+const OVERVIEW = questionView(
+  {
+    id: "overview",
+    title: "Overview",
+    group: "Overview",
+    sentence: "What the trace is about, on one page",
+    key: "o",
+  },
+  "overview",
+  {},
+);
+
+const WAIT_CHAINS = questionView(
+  {
+    id: "wait-chains",
+    title: "Longest waits",
+    group: "CPU",
+    sentence: "The longest waits, who ended them, and what that one did meanwhile",
+    key: "h",
+  },
+  "wait",
+  { chain: true, top: 20 },
+);
+
+const DPCS = questionView(
+  {
+    id: "dpc-isr",
+    title: "DPCs and interrupts",
+    group: "CPU",
+    sentence: "Drivers that took processors away from threads",
+  },
+  "dpc",
+  {},
+);
+
+const FILTERS = questionView(
+  {
+    id: "mini-filter",
+    title: "Filter drivers",
+    group: "I/O",
+    sentence: "Time of file operations that drivers in between took",
+  },
+  "mini-filter",
+  {},
+);
+
+const SYSCALLS = questionView(
+  {
+    id: "syscalls",
+    title: "System calls",
+    group: "Programs",
+    sentence: "Calls into the kernel, how long they took and how they ended",
+  },
+  "syscall",
+  {},
+);
+
+const CONFIGURATION = questionView(
+  {
+    id: "configuration",
+    title: "System configuration",
+    group: "System",
+    sentence: "The machine: processors, memory, disks, drivers, Windows",
+    key: "s",
+  },
+  "stats",
+  {},
+);
+
+const HEALTH = questionView(
+  {
+    id: "health",
+    title: "Trace health",
+    group: "System",
+    sentence: "What was recorded, what got lost, and what recording cost",
+    key: "x",
+  },
+  "trace-stats",
+  {},
+);
+
+export const VIEWS: View[] = [
+  OVERVIEW,
+  ASK,
+  ANY_TABLE,
+  SQL,
+  FLAME,
+  ...TABLE_VIEWS.filter((view) => view.group === "CPU"),
+  WAIT_CHAINS,
+  DPCS,
+  ...TABLE_VIEWS.filter((view) => view.group === "I/O"),
+  FILTERS,
+  PROCESSES,
+  ...TABLE_VIEWS.filter((view) => view.group === "Programs"),
+  SYSCALLS,
+  ...TABLE_VIEWS.filter((view) => view.group === "Events"),
+  CONFIGURATION,
+  HEALTH,
+];
+
+export function viewOf(id: string): View | undefined {
+  return VIEWS.find((view) => view.id === id);
+}

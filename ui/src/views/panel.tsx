@@ -1,0 +1,156 @@
+// What all views share: settings in the link, the selection, and how an answer, a failure and its source look.
+
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { count } from "../lib/format";
+import { shown } from "../lib/safe";
+import { around } from "../lib/scale";
+import type { Answered } from "../state/answer";
+import { fieldTitle } from "../state/selection";
+import * as store from "../state/store";
+import type { Chip, Failure, Range, Schema, Selection, Source } from "../wire";
+
+/** What a view remembers in the link; members that are no longer of the type of their default have it again. */
+export function useSettings<T extends object>(view: string, initial: T): [T, (change: Partial<T>) => void] {
+  const settings = fitting(initial, store.settings.value[view]);
+  return [settings, (change) => store.setSetting(view, { ...settings, ...change }, `settings ${view}`)];
+}
+
+/** The saved members that look as those of the default do. */
+export function fitting<T extends object>(initial: T, saved: unknown): T {
+  if (typeof saved !== "object" || saved === null) return initial;
+  const found = saved as Record<string, unknown>;
+  const members = Object.entries(initial).map(([name, first]) => {
+    const value = found[name];
+    const fits = first === null ? value === null || typeof value === "string" : isAlike(first, value);
+    return [name, fits ? value : first];
+  });
+  return Object.fromEntries(members) as T;
+}
+
+function isAlike(first: unknown, value: unknown): boolean {
+  if (Array.isArray(first)) {
+    const like = first[0] ?? "";
+    return Array.isArray(value) && value.every((one) => isAlike(like, one));
+  }
+  if (typeof first === "string" && value === null) return true;
+  if (typeof first !== "object") return typeof value === typeof first;
+  return (
+    typeof value === "object" && value !== null && Object.keys(first ?? {}).every((name) => name in value)
+  );
+}
+
+export function useSelection(): Selection {
+  return store.selection.value;
+}
+
+/** What the graphs show. */
+export function useWindow(): Range {
+  return store.timeWindow.value;
+}
+
+export function useSchema(): Schema | null {
+  return store.schema.value;
+}
+
+export function addChip(chip: Chip): void {
+  store.addChip(chip);
+}
+
+/** The graphs show a moment in the middle of a hundredth of the trace. */
+export function goTo(at_ns: number): void {
+  const bounds = store.trace.value?.opening?.range;
+  if (bounds === undefined) return;
+  const half = Math.max(1000, (bounds.to_ns - bounds.from_ns) / 200);
+  store.setWindow(around({ from_ns: at_ns - half, to_ns: at_ns + half }, bounds, 0));
+}
+
+/** Facts side by side. */
+export function toTell(parts: string[]): string {
+  return parts.join(" · ");
+}
+
+interface AnsweringProps<T> {
+  answered: Answered<T>;
+  source: (answer: T) => Source;
+  /** What the reader should know of this answer. */
+  told: (answer: T) => string;
+  children: (answer: T) => ComponentChildren;
+}
+
+/** An answer with its source; what was there before stays, paler, while the next one is on its way. */
+export function Answering<T>({ answered, source, told, children }: AnsweringProps<T>) {
+  const { data, failure, isBusy } = answered;
+  if (failure !== null) return <Failed failure={failure} />;
+  if (data === null)
+    return (
+      <div class="waiting" role="status">
+        {isBusy ? "Asking…" : ""}
+      </div>
+    );
+  const text = told(data);
+  return (
+    <div class={isBusy ? "answering is-busy" : "answering"} aria-busy={isBusy}>
+      {text !== "" && <p class="told">{text}</p>}
+      {children(data)}
+      <SourceLine source={source(data)} />
+    </div>
+  );
+}
+
+export function Failed({ failure }: { failure: Failure }) {
+  return (
+    <div class="failed" role="alert">
+      <p>{shown(failure.message)}</p>
+      {failure.hint !== null && <p class="hint">{shown(failure.hint)}</p>}
+    </div>
+  );
+}
+
+/** Where an answer comes from: its SQL and its command line, to be copied. */
+export function SourceLine({ source }: { source: Source }) {
+  const [isOpen, setOpen] = useState(false);
+  const skipped = source.not_applied.map(fieldTitle);
+  return (
+    <div class="source">
+      {source.notes.map((note) => (
+        <p key={note} class="note">
+          {shown(note)}
+        </p>
+      ))}
+      {skipped.length > 0 && (
+        <p class="note">Not narrowed by {skipped.join(", ")}: this table does not tell.</p>
+      )}
+      <button type="button" class="link" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        {isOpen ? "Hide the question" : "Show the question"}
+      </button>
+      <span class="took">
+        {count(source.rows_read)} rows read, {source.took_ms.toFixed(1)} ms
+      </span>
+      {isOpen && source.sql !== "" && (
+        <Copied label="SQL" text={source.sql}>
+          <button type="button" onClick={() => store.openSql(source.sql)}>
+            Open as SQL
+          </button>
+        </Copied>
+      )}
+      {isOpen && source.command !== "" && <Copied label="Command line" text={source.command} />}
+    </div>
+  );
+}
+
+function Copied(props: { label: string; text: string; children?: ComponentChildren }) {
+  const copy = () => void navigator.clipboard.writeText(props.text);
+  return (
+    <figure class="copied">
+      <figcaption>
+        {props.label}{" "}
+        <button type="button" onClick={copy}>
+          Copy
+        </button>
+        {props.children}
+      </figcaption>
+      <pre>{shown(props.text).replaceAll("\\u{a}", "\n")}</pre>
+    </figure>
+  );
+}

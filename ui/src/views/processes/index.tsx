@@ -1,0 +1,137 @@
+// Processes: who started whom, when each lived, how it ended.
+
+import { useMemo, useState } from "preact/hooks";
+import { api } from "../../api";
+import { duration, exactMoment, moment } from "../../lib/format";
+import { shown } from "../../lib/safe";
+import { useAnswer } from "../../state/answer";
+import type { Range } from "../../wire";
+import { Answering, addChip, useWindow } from "../panel";
+import type { View, ViewProps } from "../view";
+import { bar, type PlacedProcess, PROCESS_COLUMNS, placed, processesOf } from "./lifetimes";
+
+export const PROCESSES: View = {
+  id: "processes",
+  title: "Processes",
+  group: "Programs",
+  sentence: "Who started whom, when each lived, and how it ended",
+  key: "p",
+  lacks: (opening) =>
+    opening.tables.some((table) => table.name === "process" && table.rows > 0)
+      ? null
+      : "The trace names no processes.",
+  Panel: ProcessesPanel,
+};
+
+/** Processes of the whole trace that are asked; more than that no person reads. */
+const MOST = 1000;
+
+function ProcessesPanel({ trace }: ViewProps) {
+  const window = useWindow();
+  const [folded, setFolded] = useState<ReadonlySet<number>>(new Set());
+  const [find, setFind] = useState("");
+  const request = {
+    trace: trace.id,
+    table: "process",
+    columns: PROCESS_COLUMNS,
+    selection: { range: null, chips: [] },
+    sort: { by: "start_ns", descending: false },
+    offset: 0,
+    limit: MOST,
+  };
+  const answered = useAnswer(api.rows, request);
+  const rows = useMemo(() => {
+    const all = answered.data ? processesOf(answered.data) : [];
+    const wanted = find.toLowerCase();
+    return wanted === ""
+      ? placed(all, folded)
+      : placed(all, new Set()).filter((one) =>
+          `${one.name} ${one.pid} ${one.commandLine}`.toLowerCase().includes(wanted),
+        );
+  }, [answered.data, folded, find]);
+  const fold = (key: number) => {
+    const next = new Set(folded);
+    if (!next.delete(key)) next.add(key);
+    setFolded(next);
+  };
+  return (
+    <section class="view">
+      <div class="toolbar" role="toolbar" aria-label="Processes">
+        <input
+          class="find"
+          type="search"
+          placeholder="Find a process"
+          aria-label="Find a process"
+          value={find}
+          onInput={(event) => setFind(event.currentTarget.value)}
+        />
+        <span class="sentence">Bars are lifetimes within the window of the graphs.</span>
+      </div>
+      <Answering answered={answered} source={(answer) => answer.source} told={() => ""}>
+        {(answer) => (
+          <ul class="processes" aria-label="Processes">
+            {rows.map((one) => (
+              <Line key={one.key} one={one} window={window} isFolded={folded.has(one.key)} onFold={fold} />
+            ))}
+            {answer.total > answer.rows.length && (
+              <li>
+                The first {MOST} of {answer.total} processes.
+              </li>
+            )}
+          </ul>
+        )}
+      </Answering>
+    </section>
+  );
+}
+
+interface LineProps {
+  one: PlacedProcess;
+  window: Range;
+  isFolded: boolean;
+  onFold: (key: number) => void;
+}
+
+function Line({ one, window, isFolded, onFold }: LineProps) {
+  const lived = bar(one, window.from_ns, window.to_ns);
+  const select = () => addChip({ field: "process", values: [String(one.key)], exclude: false });
+  return (
+    <li class="process">
+      <div class="process-name" style={{ paddingLeft: `${one.level * 14}px` }}>
+        {one.hasChildren ? (
+          <button
+            type="button"
+            class="grid-handle"
+            aria-label={isFolded ? "Open" : "Close"}
+            onClick={() => onFold(one.key)}
+          >
+            {isFolded ? "▸" : "▾"}
+          </button>
+        ) : (
+          <span class="grid-handle" />
+        )}
+        <button type="button" class="link" title={shown(one.commandLine)} onClick={select}>
+          {shown(one.name)} ({one.pid})
+        </button>
+      </div>
+      <div class="process-life" title={lifeOf(one)}>
+        {lived && (
+          <span
+            class="life"
+            style={{ left: `${lived.left * 100}%`, width: `${Math.max(0.2, lived.width * 100)}%` }}
+          />
+        )}
+      </div>
+      <div class="process-end">
+        {one.start !== null && one.stop !== null ? duration(one.stop - one.start) : ""}
+        {one.exitCode !== null && one.exitCode !== 0 ? ` exit ${one.exitCode}` : ""}
+      </div>
+    </li>
+  );
+}
+
+function lifeOf(one: PlacedProcess): string {
+  const from = one.start === null ? "before the trace" : exactMoment(one.start);
+  const to = one.stop === null ? "after its end" : moment(one.stop);
+  return `${from} to ${to}`;
+}

@@ -1,0 +1,134 @@
+// What a table is grouped by and measures: left of the bar groups, right of it numbers.
+
+import type { Measure, TableInfo } from "../../wire";
+import type { PivotSettings } from "./pivot";
+import { keepOpen, measureTitle } from "./pivot-model";
+
+interface Props {
+  table: TableInfo;
+  settings: PivotSettings;
+  change: (change: Partial<PivotSettings>) => void;
+}
+
+const MOST_GROUPS = 8;
+const FUNCTIONS = ["sum", "max", "avg", "min", "distinct"];
+
+export function GroupBar({ table, settings, change }: Props) {
+  const { groups, measures } = settings;
+  const titleOf = (name: string) => table.columns.find((column) => column.name === name)?.title ?? name;
+  const setGroups = (next: string[], kept: number) =>
+    change({ groups: next, open: keepOpen(settings.open, kept) });
+  const move = (at: number, by: number) => {
+    const next = [...groups];
+    const [moved] = next.splice(at, 1);
+    if (moved !== undefined) next.splice(at + by, 0, moved);
+    setGroups(next, Math.min(at, at + by));
+  };
+  const free = table.columns.filter((column) => column.can_group && !groups.includes(column.name));
+  return (
+    <div class="group-bar">
+      <span class="toolbar-title">Group by</span>
+      {groups.map((name, at) => (
+        <span key={name} class="chip">
+          {at > 0 && <Small label={`Move ${titleOf(name)} out`} text="‹" onClick={() => move(at, -1)} />}
+          {titleOf(name)}
+          {at + 1 < groups.length && (
+            <Small label={`Move ${titleOf(name)} in`} text="›" onClick={() => move(at, 1)} />
+          )}
+          {groups.length > 1 && (
+            <Small
+              label={`Without ${titleOf(name)}`}
+              text="✕"
+              onClick={() =>
+                setGroups(
+                  groups.filter((one) => one !== name),
+                  at,
+                )
+              }
+            />
+          )}
+        </span>
+      ))}
+      {groups.length < MOST_GROUPS && (
+        <Adding
+          label="Add a group"
+          options={free.map((column) => [column.name, column.title])}
+          onAdd={(name) => setGroups([...groups, name], groups.length)}
+        />
+      )}
+      <span class="toolbar-title">Show</span>
+      {measures.map((measure, at) => (
+        <span key={`${measure.function} ${measure.column}`} class="chip">
+          {measureTitle(measure, table.columns)}
+          {measures.length > 1 && (
+            <Small
+              label={`Without ${measureTitle(measure, table.columns)}`}
+              text="✕"
+              onClick={() => change(without(settings, at))}
+            />
+          )}
+        </span>
+      ))}
+      <Adding
+        label="Add a number"
+        options={measuresOf(table, measures).map((measure) => [
+          JSON.stringify(measure),
+          measureTitle(measure, table.columns),
+        ])}
+        onAdd={(text) => change({ measures: [...measures, JSON.parse(text) as Measure] })}
+      />
+    </div>
+  );
+}
+
+/** Takes a measure away; groups that were in its order are in that of the first one. */
+function without(settings: PivotSettings, at: number): Partial<PivotSettings> {
+  const measures = settings.measures.filter((_, place) => place !== at);
+  const by = Number(settings.sort.by);
+  if (settings.sort.by === "" || by < at) return { measures };
+  const sort = by === at ? { by: "0", descending: true } : { ...settings.sort, by: String(by - 1) };
+  return { measures, sort };
+}
+
+/** Measures that the table has and the bar does not show. */
+function measuresOf(table: TableInfo, used: Measure[]): Measure[] {
+  const sums = table.columns.filter((column) => column.can_sum);
+  const all = [
+    { function: "count", column: "" },
+    ...sums.flatMap((column) => FUNCTIONS.map((name) => ({ function: name, column: column.name }))),
+    ...table.columns
+      .filter((column) => column.can_group && !column.can_sum)
+      .map((column) => ({ function: "distinct", column: column.name })),
+  ];
+  return all.filter((one) => !used.some((m) => m.function === one.function && m.column === one.column));
+}
+
+function Small(props: { label: string; text: string; onClick: () => void }) {
+  return (
+    <button type="button" class="small" aria-label={props.label} title={props.label} onClick={props.onClick}>
+      {props.text}
+    </button>
+  );
+}
+
+/** A list that adds what is chosen, and shows its own name again. */
+function Adding(props: { label: string; options: [string, string][]; onAdd: (value: string) => void }) {
+  return (
+    <select
+      class="adding"
+      aria-label={props.label}
+      value=""
+      onChange={(event) => {
+        if (event.currentTarget.value !== "") props.onAdd(event.currentTarget.value);
+        event.currentTarget.value = "";
+      }}
+    >
+      <option value="">+</option>
+      {props.options.map(([value, title]) => (
+        <option key={value} value={value}>
+          {title}
+        </option>
+      ))}
+    </select>
+  );
+}

@@ -1,0 +1,102 @@
+// Views that are a table: its groups, or its rows.
+
+import { Choice } from "../flame/options";
+import { addChip, goTo, useSchema, useSettings } from "../panel";
+import type { View, ViewProps } from "../view";
+import { GroupBar } from "./group-bar";
+import { Pivot, type PivotSettings } from "./pivot";
+import { Rows } from "./rows";
+import { TABLE_SPECS, type TableSpec } from "./table-specs";
+
+interface TableSettings extends PivotSettings {
+  table: string;
+  look: "groups" | "rows";
+}
+
+/** One view for each declaration. */
+export const TABLE_VIEWS: View[] = TABLE_SPECS.map((spec) => ({
+  id: spec.id,
+  title: spec.title,
+  group: spec.group,
+  sentence: spec.sentence,
+  ...(spec.key === undefined ? {} : { key: spec.key }),
+  lacks: (opening) =>
+    opening.tables.some((table) => table.name === spec.table && table.rows > 0)
+      ? null
+      : `The trace has no rows of ${spec.table}.`,
+  Panel: (props: ViewProps) => <TablePanel {...props} spec={spec} />,
+}));
+
+/** Any table that has rows. */
+export const ANY_TABLE: View = {
+  id: "table",
+  title: "All tables",
+  group: "Overview",
+  sentence: "Every table of the trace, grouped as you like",
+  key: "b",
+  lacks: () => null,
+  Panel: AnyTable,
+};
+
+function AnyTable(props: ViewProps) {
+  const names = props.opening.tables.filter((table) => table.rows > 0).map((table) => table.name);
+  const spec: TableSpec = {
+    ...ANY_TABLE,
+    table: names[0] ?? "process",
+    groups: [],
+    measures: [{ function: "count", column: "" }],
+    sort: { by: "0", descending: true },
+  };
+  return <TablePanel {...props} spec={spec} names={names} />;
+}
+
+function TablePanel({ trace, spec, names }: ViewProps & { spec: TableSpec; names?: string[] }) {
+  const { table, groups, measures, sort } = spec;
+  const [saved, change] = useSettings<TableSettings>(spec.id, {
+    table,
+    groups,
+    measures,
+    sort,
+    open: [],
+    look: "groups",
+  });
+  const info = useSchema()?.tables.find((one) => one.name === saved.table);
+  if (!info) return <section class="view">…</section>;
+  const first = info.columns.find((column) => column.can_group)?.name ?? "";
+  const settings = saved.groups.length > 0 ? saved : { ...saved, groups: [first] };
+  return (
+    <section class="view">
+      <div class="toolbar" role="toolbar" aria-label="Table" title={info.sentence}>
+        {names && (
+          <Choice
+            label="Table"
+            value={saved.table}
+            options={names.map((name) => [name, name])}
+            onChange={(name) => change({ table: name, groups: [], measures: [...measures], sort, open: [] })}
+          />
+        )}
+        <Choice
+          label="As"
+          value={saved.look}
+          options={[
+            ["groups", "Groups"],
+            ["rows", "Rows"],
+          ]}
+          onChange={(look) => change({ look })}
+        />
+        {saved.look === "groups" && <GroupBar table={info} settings={settings} change={change} />}
+      </div>
+      {saved.look === "groups" ? (
+        <Pivot
+          trace={trace.id}
+          table={info}
+          settings={settings}
+          change={change}
+          onChip={(chip) => chip && addChip(chip)}
+        />
+      ) : (
+        <Rows trace={trace.id} table={info} onTime={goTo} />
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,145 @@
+// A table with groups: columns are put into groups and taken out again, each group unfolds into the next one.
+
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { api } from "../../api";
+import { TreeGrid } from "../../components/tree-grid";
+import { count } from "../../lib/format";
+import { failureOf } from "../../state/answer";
+import type { Failure, Measure, PivotAnswer, PivotRequest, Sort, TableInfo } from "../../wire";
+import { Failed, SourceLine, useSelection } from "../panel";
+import { chipOf } from "./chips";
+import { type Levels, measureTitle, measureUnit, type Path, pathId, pivotRows } from "./pivot-model";
+import { isNumber, written } from "./write";
+
+export interface PivotSettings {
+  groups: string[];
+  measures: Measure[];
+  sort: Sort;
+  /** Ids of paths that are unfolded. */
+  open: string[];
+}
+
+/** Groups of a level; what is behind them is one row. */
+const LIMIT = 200;
+
+interface Props {
+  trace: number;
+  table: TableInfo;
+  settings: PivotSettings;
+  change: (change: Partial<PivotSettings>) => void;
+  onChip: (chip: ReturnType<typeof chipOf>) => void;
+}
+
+export function Pivot({ trace, table, settings, change, onChip }: Props) {
+  const { levels, failure, isBusy, last } = useLevels(trace, table.name, settings);
+  const [selected, setSelected] = useState<string | null>(null);
+  const units = settings.measures.map((measure) => measureUnit(measure, table.columns));
+  const open = useMemo(() => new Set(settings.open), [settings.open]);
+  const rows = useMemo(
+    () => pivotRows({ levels, open, depth: settings.groups.length, units, write: written }),
+    [levels, open, settings.groups.length, units.join()],
+  );
+  const toggle = (id: string) =>
+    change({ open: open.has(id) ? settings.open.filter((one) => one !== id) : [...settings.open, id] });
+  const titleOf = (name: string) => table.columns.find((column) => column.name === name)?.title ?? name;
+  const sort = (column: string) => {
+    const place = settings.measures.findIndex((_, at) => String(at) === column);
+    const by = place < 0 ? "" : column;
+    const descending = settings.sort.by === by ? !settings.sort.descending : place >= 0;
+    change({ sort: { by, descending } });
+  };
+  const total = levels.get(pathId([]));
+  return (
+    <>
+      {failure !== null && <Failed failure={failure} />}
+      <TreeGrid
+        label={`${table.name} by ${settings.groups.map(titleOf).join(", then ")}`}
+        columns={[
+          { id: "", title: settings.groups.map(titleOf).join(" ▸ ") },
+          ...settings.measures.map((measure, at) => ({
+            id: String(at),
+            title: measureTitle(measure, table.columns),
+            sentence:
+              table.columns.find((column) => column.name === measure.column)?.sentence ?? "How many rows",
+            isNumber: isNumber(units[at] ?? "number"),
+            width: 112,
+          })),
+        ]}
+        rows={rows}
+        selected={selected}
+        sort={{ column: settings.sort.by, descending: settings.sort.descending }}
+        onSort={sort}
+        onToggle={(row) => toggle(row.id)}
+        onSelect={(row) => setSelected(row.id)}
+        onEnter={(row) => {
+          const node = rows.find((one) => one.id === row.id);
+          const group = settings.groups[node?.level ?? 0];
+          if (node && group !== undefined && node.look !== "others") onChip(chipOf(group, node.row));
+        }}
+        empty={isBusy ? "…" : "No rows in this selection."}
+        footer={
+          <>
+            {total && (
+              <span>
+                {count(total.groups)} groups
+                {settings.measures.map((measure, at) => (
+                  <span key={`${measure.function}${measure.column}`} class="sum">
+                    {measureTitle(measure, table.columns)}{" "}
+                    {written(total.total.measures[at] ?? null, units[at] ?? "number").text}
+                  </span>
+                ))}
+              </span>
+            )}
+            {last && <SourceLine source={last.source} />}
+          </>
+        }
+      />
+    </>
+  );
+}
+
+/** Asks levels as they are unfolded, and all of them anew when the question changes. */
+function useLevels(trace: number, table: string, settings: PivotSettings) {
+  const selection = useSelection();
+  const [levels, setLevels] = useState<Levels>(new Map());
+  const [failure, setFailure] = useState<Failure | null>(null);
+  const [busy, setBusy] = useState(0);
+  const { groups, measures, sort } = settings;
+  const question = JSON.stringify([trace, table, groups, measures, sort, selection]);
+  const asked = useRef({ question: "", paths: new Set<string>(), control: new AbortController() });
+  const ask = useCallback(
+    async (path: Path, control: AbortController) => {
+      const group_by = groups.slice(0, path.length + 1);
+      const request: PivotRequest = { trace, table, group_by, path, measures, selection, sort, limit: LIMIT };
+      setBusy((running) => running + 1);
+      try {
+        const answer = await api.pivot(request, control.signal);
+        if (!control.signal.aborted) setLevels((known) => new Map(known).set(pathId(path), answer));
+        if (!control.signal.aborted) setFailure(null);
+      } catch (error) {
+        if (!control.signal.aborted) setFailure(failureOf(error));
+      } finally {
+        setBusy((running) => running - 1);
+      }
+    },
+    [question],
+  );
+  useEffect(() => {
+    if (asked.current.question !== question) {
+      asked.current.control.abort();
+      asked.current = { question, paths: new Set(), control: new AbortController() };
+      // What is below the first level belongs to the old question; the first one stays until its answer is there.
+      setLevels((known) => new Map([...known].filter(([id]) => id === pathId([]))));
+    }
+    const wanted = [pathId([]), ...settings.open];
+    for (const id of wanted) {
+      const path = JSON.parse(id) as Path;
+      if (path.length >= groups.length || asked.current.paths.has(id)) continue;
+      asked.current.paths.add(id);
+      void ask(path, asked.current.control);
+    }
+  }, [question, settings.open.join("\n")]);
+  useEffect(() => () => asked.current.control.abort(), []);
+  const last: PivotAnswer | undefined = levels.get(pathId([]));
+  return { levels, failure, isBusy: busy > 0, last };
+}

@@ -1,0 +1,112 @@
+// Rows of a table, page by page, in the order of a column.
+
+import { useState } from "preact/hooks";
+import { api } from "../../api";
+import { type GridSort, TreeGrid } from "../../components/tree-grid";
+import { count } from "../../lib/format";
+import { useAnswer } from "../../state/answer";
+import type { RowsAnswer, TableInfo } from "../../wire";
+import { Answering, useSelection } from "../panel";
+import { isNumber, written } from "./write";
+
+const PAGE = 500;
+
+interface Props {
+  trace: number;
+  table: TableInfo;
+  /** A row was chosen that has a time: the graphs go there. */
+  onTime: (at_ns: number) => void;
+}
+
+export function Rows({ trace, table, onTime }: Props) {
+  const selection = useSelection();
+  const [page, setPage] = useState({ of: "", at: 0 });
+  const [sort, setSort] = useState<GridSort | null>(null);
+  const [selected, setSelected] = useState<string | null>(null);
+  const question = JSON.stringify([table.name, selection, sort]);
+  // Another question begins at its first page.
+  const at = page.of === question ? page.at : 0;
+  const by = sort && { by: sort.column, descending: sort.descending };
+  const request = {
+    trace,
+    table: table.name,
+    columns: [],
+    selection,
+    sort: by,
+    offset: at * PAGE,
+    limit: PAGE,
+  };
+  const answered = useAnswer(api.rows, request);
+  const onSort = (column: string) =>
+    setSort((last) => ({ column, descending: last?.column === column ? !last.descending : true }));
+  const turn = (to: number) => setPage({ of: question, at: to });
+  return (
+    <Answering answered={answered} source={(answer) => answer.source} told={() => ""}>
+      {(answer) => (
+        <TreeGrid
+          label={`Rows of ${table.name}`}
+          columns={answer.columns.map((column, place) => ({
+            id: column.name,
+            title: column.title,
+            sentence: column.sentence,
+            isNumber: isNumber(column.unit),
+            ...(place === wide(answer) ? {} : { width: 120 }),
+          }))}
+          rows={answer.rows.map((row, place) => ({
+            id: String(place),
+            level: 0,
+            cells: answer.columns.map((column, cell) => written(row[cell] ?? null, column.unit)),
+          }))}
+          selected={selected}
+          sort={sort}
+          onSort={onSort}
+          onSelect={(row) => setSelected(row.id)}
+          onEnter={(row) => {
+            const time = timeOf(answer, Number(row.id));
+            if (time !== null) onTime(time);
+          }}
+          empty="No rows in this selection."
+          footer={<Pages at={at} total={answer.total} shown={answer.rows.length} onTurn={turn} />}
+        />
+      )}
+    </Answering>
+  );
+}
+
+/** The column of text that takes the room that is left; the first one where there is no text. */
+function wide(answer: RowsAnswer): number {
+  const text = ["path", "fields", "text", "name", "key", "message"];
+  const found = answer.columns.findIndex((column) => text.includes(column.name));
+  return Math.max(0, found);
+}
+
+/** The first moment that a row names. */
+function timeOf(answer: RowsAnswer, row: number): number | null {
+  const column = answer.columns.findIndex((one) => one.unit === "time");
+  const value = answer.rows[row]?.[column];
+  return typeof value === "number" ? value : null;
+}
+
+interface PagesProps {
+  at: number;
+  total: number;
+  shown: number;
+  onTurn: (to: number) => void;
+}
+
+function Pages({ at, total, shown, onTurn }: PagesProps) {
+  const from = at * PAGE;
+  return (
+    <>
+      <span>
+        {total === 0 ? "0 rows" : `${count(from + 1)}–${count(from + shown)} of ${count(total)} rows`}
+      </span>
+      <button type="button" disabled={at === 0} onClick={() => onTurn(at - 1)}>
+        Back
+      </button>
+      <button type="button" disabled={from + shown >= total} onClick={() => onTurn(at + 1)}>
+        On
+      </button>
+    </>
+  );
+}

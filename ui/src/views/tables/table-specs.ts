@@ -1,0 +1,183 @@
+// Views that are a table with groups: which rows, grouped how, measured by what. The rest is one component.
+
+import type { Measure, Sort } from "../../wire";
+import type { View } from "../view";
+
+export interface TableSpec {
+  id: string;
+  title: string;
+  group: View["group"];
+  sentence: string;
+  key?: string;
+  /** The table in SQL. */
+  table: string;
+  /** Groups from the outermost, to begin with. */
+  groups: string[];
+  measures: Measure[];
+  sort: Sort;
+}
+
+const count: Measure = { function: "count", column: "" };
+const sum = (column: string): Measure => ({ function: "sum", column });
+const max = (column: string): Measure => ({ function: "max", column });
+const avg = (column: string): Measure => ({ function: "avg", column });
+/** Largest first, by the measure at this place. */
+const largest = (place: number): Sort => ({ by: String(place), descending: true });
+
+export const TABLE_SPECS: TableSpec[] = [
+  {
+    id: "cpu-precise",
+    title: "Scheduling (precise)",
+    group: "CPU",
+    sentence: "Every stay on a processor: who ran, waited and was ready, and who ended the wait",
+    key: "w",
+    table: "context_switch",
+    groups: ["process", "thread", "readying_thread", "stack"],
+    measures: [sum("wait_ns"), sum("run_ns"), sum("ready_ns"), max("wait_ns"), max("ready_ns"), count],
+    sort: largest(0),
+  },
+  {
+    id: "cpu-sampled",
+    title: "CPU samples",
+    group: "CPU",
+    sentence: "Where processors were found at work, by process, thread and stack",
+    key: "c",
+    table: "cpu_sample",
+    groups: ["process", "thread", "stack"],
+    measures: [sum("weight_ns"), count],
+    sort: largest(0),
+  },
+  {
+    id: "disk",
+    title: "Disk",
+    group: "I/O",
+    sentence: "What kept the disks busy, by process and file",
+    key: "d",
+    table: "disk_io",
+    groups: ["process", "path", "kind"],
+    measures: [
+      sum("service_ns"),
+      sum("size_bytes"),
+      count,
+      avg("io_ns"),
+      max("io_ns"),
+      max("queue_depth_start"),
+    ],
+    sort: largest(0),
+  },
+  {
+    id: "file",
+    title: "File operations",
+    group: "I/O",
+    sentence: "What programs did with files, whether a disk was asked or not",
+    key: "i",
+    table: "file_io",
+    groups: ["process", "path", "kind"],
+    measures: [sum("duration_ns"), max("duration_ns"), count, sum("result_bytes")],
+    sort: largest(0),
+  },
+  {
+    id: "hard-fault",
+    title: "Hard faults",
+    group: "I/O",
+    sentence: "Memory that had to be read from a disk first",
+    table: "hard_fault",
+    groups: ["process", "path"],
+    measures: [sum("duration_ns"), sum("size_bytes"), count, max("duration_ns")],
+    sort: largest(0),
+  },
+  {
+    id: "network",
+    title: "Network",
+    group: "I/O",
+    sentence: "Bytes by process and remote side",
+    key: "n",
+    table: "net_io",
+    groups: ["process", "remote_address", "kind"],
+    measures: [sum("size_bytes"), count],
+    sort: largest(0),
+  },
+  {
+    id: "dns",
+    title: "DNS queries",
+    group: "I/O",
+    sentence: "Names that programs looked up, and how long the answers took",
+    table: "dns_query",
+    groups: ["name", "process"],
+    measures: [sum("duration_ns"), max("duration_ns"), count],
+    sort: largest(0),
+  },
+  {
+    id: "registry",
+    title: "Registry",
+    group: "I/O",
+    sentence: "Keys and values that programs read and wrote",
+    table: "registry_io",
+    groups: ["process", "operation", "key"],
+    measures: [count, sum("duration_ns"), max("duration_ns")],
+    sort: largest(0),
+  },
+  {
+    id: "modules",
+    title: "Modules",
+    group: "Programs",
+    sentence: "Executables, libraries and drivers, with their versions",
+    key: "l",
+    table: "module",
+    groups: ["name", "file_version", "process"],
+    measures: [count, max("size")],
+    sort: largest(0),
+  },
+  {
+    id: "exceptions",
+    title: "Exceptions",
+    group: "Programs",
+    sentence: "Exceptions that .NET programs threw",
+    table: "exception",
+    groups: ["process", "exception_type", "message", "stack"],
+    measures: [count],
+    sort: largest(0),
+  },
+  {
+    id: "window-lock",
+    title: "Lock of the window manager",
+    group: "Programs",
+    sentence: "Who held the lock of all windows, and who waited for it",
+    table: "user_lock",
+    groups: ["process", "thread", "mode"],
+    measures: [sum("wait_ns"), sum("hold_ns"), max("wait_ns"), count],
+    sort: largest(0),
+  },
+  {
+    id: "alpc",
+    title: "Calls between processes",
+    group: "Programs",
+    sentence: "Messages of ALPC: who asked whom, and how long the answer took",
+    table: "alpc",
+    groups: ["sender_process", "receiver_process", "port_name"],
+    measures: [sum("duration_ns"), max("duration_ns"), count],
+    sort: largest(0),
+  },
+  {
+    id: "marks",
+    title: "Marks",
+    group: "Events",
+    sentence: "Texts that programs and people wrote into the trace",
+    key: "k",
+    table: "mark",
+    groups: ["text", "process"],
+    measures: [count],
+    sort: largest(0),
+  },
+  {
+    id: "events",
+    title: "Generic events",
+    group: "Events",
+    sentence: "Events that no other table has, by provider and name",
+    key: "e",
+    table: "generic_event",
+    groups: ["provider", "name", "process"],
+    measures: [count],
+    sort: largest(0),
+  },
+];

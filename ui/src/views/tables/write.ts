@@ -1,0 +1,28 @@
+// How values of columns stand in tables.
+
+import type { GridCell } from "../../components/tree-grid";
+import { exactInUnit, inUnit } from "../../lib/format";
+import { shown } from "../../lib/safe";
+import type { Cell } from "../../wire";
+
+/** Units whose values are numbers for people, and stand to the right. */
+export function isNumber(unit: string): boolean {
+  return ["ns", "bytes", "count", "time", "number", "tick"].includes(unit);
+}
+
+/** A value as people read it, with the exact one for a tooltip. */
+export function written(value: Cell, unit: string): GridCell {
+  if (value === null) return { text: "" };
+  if (typeof value === "boolean") return { text: value ? "yes" : "no" };
+  if (typeof value === "number" && isNumber(unit)) {
+    return { text: inUnit(value, unit), exact: exactInUnit(value, unit) };
+  }
+  // Numbers that a page cannot hold exactly come as text, and stay as they are.
+  return { text: shown(String(value)) };
+}
+
+/** Text for the clipboard or a file: exact values, separated by tabs, no line breaks inside. */
+export function tsv(titles: string[], rows: Cell[][]): string {
+  const clean = (value: Cell) => (value === null ? "" : String(value).replace(/[\t\r\n]+/g, " "));
+  return [titles, ...rows].map((row) => row.map(clean).join("\t")).join("\n");
+}
