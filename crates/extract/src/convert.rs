@@ -16,7 +16,7 @@ use crate::code_hash;
 use crate::describe::Described;
 use crate::facts::Facts;
 use crate::foreign::ReadError;
-use crate::left_out::{Names, Without, kept_with_stacks, left_out_by_default, left_out_of, told};
+use crate::left_out::{Names, Without, kept_with_stacks, left_out_by_default, told};
 use crate::manifest::{self, DerivedManifest, Detail, Diagnostic, Manifest, Topic, TraceSource};
 use crate::names::{self, NAMED, NameFrom, Naming};
 use crate::pictures::Pictures;
@@ -72,12 +72,6 @@ pub struct Converted {
     pub imported: Imported,
     /// What became of the symbols, if any were to be looked for.
     pub naming: Option<Naming>,
-}
-
-/// Whether a table has a row for each event, so that a summary has none of it.
-#[must_use]
-pub fn is_row_table(name: &str) -> bool {
-    topics::row_tables().any(|table| table.name == name)
 }
 
 /// Why a trace could not be made an extract.
@@ -458,6 +452,13 @@ pub fn default_target(trace: &Path) -> PathBuf {
     let ending = endings.iter().find(|ending| lower.ends_with(**ending) && lower.len() > ending.len());
     let stem = ending.and_then(|ending| name.get(..name.len() - ending.len())).unwrap_or(&name);
     trace.with_file_name(format!("{stem}.etwx"))
+}
+
+/// What an extract does without.
+fn left_out_of(extract: &crate::reader::Extract) -> Names {
+    let has_hashes = extract.table(StackHash::TABLE.name).is_some();
+    let usual = left_out_by_default().into_iter().filter(|_| !has_hashes);
+    extract.manifest().left_out.iter().cloned().chain(usual).collect()
 }
 
 #[cfg(test)]

@@ -8,10 +8,9 @@ use etwkit_trace::sink::{Sink, SinkError};
 use etwkit_trace::table::{
     ABOUT, DERIVED, Diagnostic, Frame, Method, Module, Process, Row, Stack, StackHash, Table, Thread, Trace,
 };
-use etwkit_trace::topics::TABLES;
+use etwkit_trace::topics::{self, TABLES};
 
 use crate::manifest::Detail;
-use crate::{Extract, is_row_table};
 
 /// Tables without which the others mean nothing: what an extract is of, and what numbers in rows stand for.
 const ALWAYS: [&Table; 7] = [
@@ -26,6 +25,12 @@ const ALWAYS: [&Table; 7] = [
 
 /// Names of tables.
 pub type Names = BTreeSet<String>;
+
+/// Whether a table has a row for each event, so that a summary has none of it.
+#[must_use]
+pub fn is_row_table(name: &str) -> bool {
+    topics::row_tables().any(|table| table.name == name)
+}
 
 /// The tables that can be left out, in the order in which they are declared.
 fn choosable() -> impl Iterator<Item = &'static Table> {
@@ -46,7 +51,7 @@ pub fn left_out(detail: Detail, is_wanted: impl Fn(&str) -> bool) -> Names {
     let has_stacks = kept.iter().any(names_stacks);
     let out = choosable().filter(|table| {
         let is_kept = is_wanted(table.name) || table.name == Stack::TABLE.name && has_stacks;
-        !is_kept && !(is_summary && is_row_table(table.name))
+        !(is_kept || is_summary && is_row_table(table.name))
     });
     out.map(|table| table.name.to_owned()).collect()
 }
@@ -63,13 +68,6 @@ pub fn left_out_by_default() -> Names {
 pub fn told(left_out: Names) -> Names {
     let usual = left_out_by_default();
     left_out.into_iter().filter(|table| !usual.contains(table)).collect()
-}
-
-/// What an extract does without.
-pub(crate) fn left_out_of(extract: &Extract) -> Names {
-    let has_hashes = extract.table(StackHash::TABLE.name).is_some();
-    let usual = left_out_by_default().into_iter().filter(|_| !has_hashes);
-    extract.manifest().left_out.iter().cloned().chain(usual).collect()
 }
 
 /// Tables with stacks whose rows a summary keeps.

@@ -18,6 +18,7 @@ use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData};
 use parquet::file::page_index::column_index::ColumnIndexMetaData;
+use parquet::file::page_index::offset_index::OffsetIndexMetaData;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 
@@ -223,9 +224,8 @@ fn pages(metadata: &ParquetMetaData) -> Vec<PageAt> {
         let rows = usize::try_from(about.num_rows()).unwrap_or(0);
         let offsets = metadata.offset_index().and_then(|index| index.get(group)?.first());
         let starts: Vec<usize> = offsets
-            .map(|offsets| offsets.page_locations())
             .into_iter()
-            .flatten()
+            .flat_map(OffsetIndexMetaData::page_locations)
             .map(|page| usize::try_from(page.first_row_index).unwrap_or(usize::MAX).min(rows))
             .collect();
         let bounds = |column: usize, page: usize| {

@@ -21,6 +21,9 @@ use crate::tables::{Facts, Rows};
 /// Rows that are read for one answer, at most; above that the finest buckets have to do.
 const MAX_ROWS: u64 = 2_000_000;
 
+/// Hears of a run of buckets with equal sums: its key, the run, and the width of its buckets.
+type OnRun<'f> = &'f mut dyn FnMut((i32, i32), &Run, u32);
+
 /// What is kept open: files, opened when they are first needed.
 #[derive(Debug)]
 pub(crate) struct Store {
@@ -126,7 +129,7 @@ impl Store {
         (from, to): (i64, i64),
         slots: &[usize],
         source: &mut Source,
-        on_run: &mut dyn FnMut((i32, i32), &Run, u32),
+        on_run: OnRun<'_>,
     ) -> Result<()> {
         // The topmost level stands for those above it.
         let Some(level) = self.levels(dim).checked_sub(1).map(|top| level.min(top)) else { return Ok(()) };

@@ -79,9 +79,7 @@ impl Source {
     /// The tables that it does without, though what they tell was recorded. Numbers of stacks are computed.
     pub(crate) fn left_out(&self) -> impl Iterator<Item = &str> {
         let manifest = self.manifest().into_iter();
-        manifest
-            .flat_map(|manifest| manifest.left_out_of_recorded())
-            .filter(|table| *table != StackHash::TABLE.name)
+        manifest.flat_map(Manifest::left_out_of_recorded).filter(|table| *table != StackHash::TABLE.name)
     }
 
     /// The number of its trace; 0 for rows in memory.

@@ -46,7 +46,7 @@ mod tests {
         let mut wrong = header.clone().into_bytes();
         *wrong.last_mut().unwrap() ^= 1;
         let other = header.replace("Bearer", "Basic");
-        for bad in [&wrong, header[..header.len() - 1].as_bytes(), other.as_bytes(), b"", b"Bearer "] {
+        for bad in [&wrong, &header.as_bytes()[..header.len() - 1], other.as_bytes(), b"", b"Bearer "] {
             assert!(!token.is_in(bad));
         }
     }

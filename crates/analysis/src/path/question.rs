@@ -40,7 +40,7 @@ impl Question for PathRequest {
         let all = Shown { has_unknown: true };
         let form = if self.by_process {
             let tell = move |_: &Self, fields: &mut [Field]| {
-                PROCESSES.tell::<ProcessShare>(&all, Into::into, fields)
+                PROCESSES.tell::<ProcessShare>(&all, Into::into, fields);
             };
             Form::made::<ProcessShare>(sql, answer).telling(tell)
         } else if self.sums {

@@ -51,7 +51,8 @@ fn every_dump_of_an_extract_with_hardly_a_table_says_what_it_lacks_or_what_was_n
         let answer = run(&["dump", &dump, &part]);
         let told = format!("{}{}", answer.out, answer.err);
         without += usize::from(told.contains("(--tables)"));
-        if answer.exit == Exit::Nothing {
+        // What is kept in any case can answer that there is nothing.
+        if answer.exit == Exit::Nothing && !told.contains("note: there is none of it") {
             assert!(told.contains("hint: "), "{dump}: {told}");
         }
     }

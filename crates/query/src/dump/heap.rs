@@ -270,6 +270,6 @@ const RECORDED: Recorded = Recorded {
     rows: "heap",
     single: "events of heaps",
     what: "heaps of programs",
-    how: "start the program with heap tracing: `xperf -start HeapSession -heap -PidNewProcess PROGRAM -stackwalk \
+    how: "to record it, start the program with heap tracing: `xperf -start HeapSession -heap -PidNewProcess PROGRAM -stackwalk \
           HeapAlloc+HeapRealloc+HeapFree`",
 };

@@ -138,12 +138,13 @@ impl<Q, R> View<Q, R> {
 pub fn row_schema(fields: &[Field]) -> Value {
     let column = |field: &Field| {
         let kind = if field.is_optional { json!([field.kind, "null"]) } else { json!(field.kind) };
-        let mut schema = json!({"type": kind, "description": field.sentence});
+        let told = [("type", kind), ("description", field.sentence.into())];
         let said = [("total", total_word(field.total)), ("better", better_word(field.better))];
-        for (key, word) in said.into_iter().filter(|(_, word)| !word.is_empty()) {
-            schema[key] = word.into();
-        }
-        (field.name.to_owned(), schema)
+        let said = said.into_iter().filter(|(_, word)| !word.is_empty());
+        let said = said.map(|(key, word)| (key, Value::from(word)));
+        let schema: Map<String, Value> =
+            told.into_iter().chain(said).map(|(key, value)| (key.to_owned(), value)).collect();
+        (field.name.to_owned(), Value::from(schema))
     };
     let trace = ("trace".to_owned(), json!({"type": "string", "description": "File name of the trace."}));
     let properties: Map<String, Value> = std::iter::once(trace).chain(fields.iter().map(column)).collect();

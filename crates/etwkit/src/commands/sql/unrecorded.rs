@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use etwkit_extract::is_row_table;
+use etwkit_extract::left_out::is_row_table;
 use etwkit_extract::manifest::{Detail, Manifest};
 use etwkit_query::Session;
 use etwkit_trace::table::{Row, StackHash};

@@ -35,6 +35,7 @@ fn event(id: i64, us: i64, kind: &'static str, address: i64, bytes: i64) -> Heap
 }
 
 /// The row that takes a block from the row which gave it its size.
+#[expect(clippy::needless_pass_by_value, reason = "rows are put together where they are listed")]
 fn ends(of: i64, row: Heap) -> Heap {
     let size = row.size_bytes.unwrap_or_default();
     let (changed_bytes, changed_blocks) = if row.kind == "free" { (-size, -1) } else { (200, 0) };
@@ -42,6 +43,7 @@ fn ends(of: i64, row: Heap) -> Heap {
 }
 
 /// A heap that is made or ends.
+#[expect(clippy::needless_pass_by_value, reason = "rows are put together where they are listed")]
 fn of_heap(row: Heap, changed_bytes: i64, changed_blocks: i64) -> Heap {
     Heap { address: None, size_bytes: None, changed_bytes, changed_blocks, ..row }
 }

@@ -64,7 +64,7 @@ fn an_overview_suggests_what_has_rows() {
     let started = Process { start_ns: Some(7), ..process(1, 8, "app.exe") };
     let all = vec![
         rows(&[started]),
-        rows(&[ready.clone()]),
+        rows(std::slice::from_ref(&ready)),
         rows(&[ContextSwitch::default()]),
         rows(&[HardFaultFile::default()]),
         rows(&[MiniFilterDriver::default()]),
