@@ -16,7 +16,6 @@ use crate::commands::shell::{CompletionsArgs, ManArgs};
 use crate::commands::sql::args::SqlArgs;
 use crate::commands::strace::StraceArgs;
 use crate::commands::symbols::SymbolsArgs;
-use crate::commands::view::ViewArgs;
 use crate::options::Given;
 use crate::printer::Speech;
 use crate::rules::NameArgs;
@@ -394,6 +393,26 @@ pub(crate) struct DemoArgs {
     /// Do not offer to show the trace in a browser
     #[arg(long)]
     pub(crate) no_open: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ViewArgs {
+    /// Traces, which are extracted into a cache first, and extracts; without any the page has a start screen
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Print the link, and open no browser
+    #[arg(long)]
+    pub(crate) no_open: bool,
+    /// Listen on this port of the loopback address; without it on a free one
+    #[arg(long, value_name = "PORT")]
+    pub(crate) port: Option<u16>,
+}
+
+impl ViewArgs {
+    /// The page on one extract.
+    pub(crate) fn of(extract: &std::path::Path) -> Self {
+        Self { files: vec![extract.to_owned()], no_open: false, port: None }
+    }
 }
 
 #[derive(Debug, Args)]

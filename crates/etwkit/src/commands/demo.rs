@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Parser;
 
-use super::view::ViewArgs;
 use super::{extract, synth, view};
-use crate::cli::{Cli, DemoArgs};
+use crate::cli::{Cli, DemoArgs, ViewArgs};
 use crate::exit::Exit;
 use crate::printer::Printer;
 

@@ -1,42 +1,21 @@
 //! `etwkit view`: serves the page on the loopback address, and opens it in a browser.
 
 use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use clap::Args;
 use etwkit_engine::{Wanted, named};
 use etwkit_server::{Demo, Running, Server, ServerOptions};
 
 use super::demo;
+use crate::cli::ViewArgs;
 use crate::exit::Exit;
 use crate::interrupt::Stoppable;
 use crate::printer::Printer;
 
 /// How often a server looks whether Ctrl-C was pressed.
 const LOOK: Duration = Duration::from_millis(100);
-
-#[derive(Debug, Args)]
-pub(crate) struct ViewArgs {
-    /// Traces, which are extracted into a cache first, and extracts; without any the page has a start screen
-    #[arg(value_name = "FILE")]
-    files: Vec<PathBuf>,
-    /// Print the link, and open no browser
-    #[arg(long)]
-    no_open: bool,
-    /// Listen on this port of the loopback address; without it on a free one
-    #[arg(long, value_name = "PORT")]
-    port: Option<u16>,
-}
-
-impl ViewArgs {
-    /// The page on one extract.
-    pub(crate) fn of(extract: &Path) -> Self {
-        Self { files: vec![extract.to_owned()], no_open: false, port: None }
-    }
-}
 
 pub(crate) fn run(args: &ViewArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let files = named(&args.files, Wanted::Answers, false)?;
