@@ -76,6 +76,11 @@ impl Tables {
         self.declared.contains_key(table).then(|| self.sources.iter().any(|source| source.has_rows(table)))
     }
 
+    /// Rows of a table that is a file, of all sources.
+    pub(crate) fn row_count(&self, table: &str) -> u64 {
+        self.sources.iter().map(|source| source.row_count(table)).sum()
+    }
+
     /// Tables that an extract does without, though the trace has what they tell.
     pub(crate) fn left_out(&self) -> &BTreeSet<String> {
         &self.left_out

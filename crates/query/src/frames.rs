@@ -8,8 +8,10 @@ mod tags;
 
 use std::collections::HashMap;
 use std::fmt::Write;
+use std::sync::{Arc, OnceLock};
 
 use etwkit_trace::code_hash::{of_method, of_offset, of_stacks};
+use etwkit_trace::tags::Tagged;
 
 pub(crate) use load::Loader;
 
@@ -51,6 +53,8 @@ pub struct TraceFrames {
     frames: Vec<Frame>,
     modules: Vec<Option<Module>>,
     methods: Vec<Option<Method>>,
+    /// Tags by the set `default`, once they were asked for.
+    by_default: OnceLock<Arc<Tagged>>,
 }
 
 /// A node of the tree of stacks; −1 is none.

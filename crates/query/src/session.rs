@@ -150,6 +150,12 @@ impl Session {
         self.engine.tables().has_rows(table)
     }
 
+    /// Rows of a table that is a file of an extract, without asking; those of several extracts together.
+    #[must_use]
+    pub fn row_count(&self, table: &str) -> u64 {
+        self.engine.tables().row_count(table)
+    }
+
     /// Whether an extract was made of one of another program, which holds sums alone.
     #[must_use]
     pub fn is_imported(&self) -> bool {

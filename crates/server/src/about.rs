@@ -5,6 +5,7 @@ use etwkit_extract::manifest::Detail;
 use etwkit_query::Session;
 use etwkit_query::question::AnyQuestion;
 use etwkit_trace::health::INCOMPLETE;
+use etwkit_trace::table::Table;
 
 use crate::cells::{asked, whole};
 use crate::problem::{Problem, Result};
@@ -44,25 +45,18 @@ pub(crate) fn about(session: &Session) -> Result<Opening> {
         os: manifest.machine.os_version.clone(),
         processors: u32::try_from(manifest.machine.processors).unwrap_or_default(),
         is_summary: manifest.detail != Detail::Full,
-        tables: tables(session)?,
+        tables: tables(session),
         topics: topics.map(|t| TopicInfo { name: t.topic.clone(), is_recorded: t.recorded }).collect(),
         missing: missing.map(|d| d.message.clone()).collect(),
         questions: questions().filter(|q| has_something(session, *q)).map(|q| q.name().to_owned()).collect(),
     })
 }
 
-/// Tables that have rows, those of the manifests.
-fn tables(session: &Session) -> Result<Vec<TableCount>> {
-    let mut all = Vec::new();
-    for table in etwkit_query::tables() {
-        if session.has_rows(table.name) != Some(true) {
-            continue;
-        }
-        let rows = asked(session, &format!("SELECT count(*) FROM {}", table.name), 1)?.rows;
-        let rows = rows.first().and_then(|row| row.first()).and_then(whole).unwrap_or_default();
-        all.push(TableCount { name: table.name.to_owned(), rows: u64::try_from(rows).unwrap_or_default() });
-    }
-    Ok(all)
+/// Tables that have rows, as the manifests say.
+fn tables(session: &Session) -> Vec<TableCount> {
+    let count =
+        |table: &Table| TableCount { name: table.name.to_owned(), rows: session.row_count(table.name) };
+    etwkit_query::tables().filter(|table| session.has_rows(table.name) == Some(true)).map(count).collect()
 }
 
 /// Whether a table that the question reads has rows. Where nobody can say before it is asked, it may.

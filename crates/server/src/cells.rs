@@ -104,6 +104,17 @@ pub(crate) fn whole(cell: &Cell) -> Option<i64> {
     }
 }
 
+/// A key of a cell.
+pub(crate) fn key(cell: &Cell) -> Option<i32> {
+    whole(cell).and_then(|key| i32::try_from(key).ok())
+}
+
+/// The keys that the first column of an answer has, at most so many.
+pub(crate) fn keys(session: &Session, sql: &str, most: usize) -> Result<Vec<i32>> {
+    let rows = asked(session, sql, most)?.rows;
+    Ok(rows.iter().filter_map(|row| row.first().and_then(key)).collect())
+}
+
 /// A text of a cell.
 pub(crate) fn text(cell: &Cell) -> Option<&str> {
     match cell {

@@ -7,15 +7,17 @@ use etwkit_pyramid as pyramid;
 use etwkit_query::Session;
 use etwkit_query::arrow::array::{ArrayRef, RecordBatch, UInt8Array};
 use etwkit_query::arrow::datatypes::{DataType, Field as ArrowField, Schema};
+use etwkit_query::functions::wait_reason_name;
 
 use crate::api::{Call, word};
-use crate::cells::{asked, text, whole};
+use crate::cells::{self, asked, key, text, whole};
 use crate::problem::{Problem, Result};
 use crate::select::{keys, processes};
 use crate::stack;
 use crate::state::Ready;
+use crate::tables::{process_label, thread_label};
 use crate::wire::{
-    Cell, Field, Lane, LaneKind, LanesAnswer, LanesRequest, Moment, MomentRequest, Range, Selection, Series,
+    Field, Lane, LaneKind, LanesAnswer, LanesRequest, Moment, MomentRequest, Range, Selection, Series,
     SeriesAnswer, SeriesKind, SeriesRequest, Slice, Source, TimelineHeader, TimelineRequest,
 };
 
@@ -30,10 +32,7 @@ impl From<pyramid::Error> for Problem {
             E::Limit { .. } => Self::limit(error.to_string()),
             _ => Self::internal(error.to_string()),
         };
-        match error.hint() {
-            Some(hint) => problem.with_hint(hint),
-            None => problem,
-        }
+        problem.hinted(error.hint())
     }
 }
 
@@ -57,13 +56,13 @@ const fn sent(range: pyramid::Range) -> Range {
 fn selection(session: &Session, selection: &Selection) -> Result<(pyramid::Selection, Vec<Field>)> {
     let (mut selected, mut not_applied) = (pyramid::Selection::default(), Vec::new());
     for chip in &selection.chips {
-        let (list, all, named) = match chip.field {
-            Field::Process => (&mut selected.processes, "process_key FROM process", keys(&chip.values)?),
+        let (list, of, named) = match chip.field {
+            Field::Process => (&mut selected.processes, LaneKind::Process, keys(&chip.values)?),
             Field::ProcessName => {
-                (&mut selected.processes, "process_key FROM process", processes(session, &chip.values)?)
+                (&mut selected.processes, LaneKind::Process, processes(session, &chip.values)?)
             }
-            Field::Thread => (&mut selected.threads, "thread_key FROM thread", keys(&chip.values)?),
-            Field::Core => (&mut selected.cores, "DISTINCT cpu FROM cpu_sample", keys(&chip.values)?),
+            Field::Thread => (&mut selected.threads, LaneKind::Thread, keys(&chip.values)?),
+            Field::Core => (&mut selected.cores, LaneKind::Core, keys(&chip.values)?),
             other => {
                 if !not_applied.contains(&other) {
                     not_applied.push(other);
@@ -72,11 +71,7 @@ fn selection(session: &Session, selection: &Selection) -> Result<(pyramid::Selec
             }
         };
         let named = if chip.exclude {
-            let all = match chip.field {
-                Field::Core => cores(session)?,
-                _ => numbers(session, &format!("SELECT {all}"))?,
-            };
-            all.into_iter().filter(|key| !named.contains(key)).collect()
+            all(session, of)?.into_iter().filter(|key| !named.contains(key)).collect()
         } else {
             named
         };
@@ -88,16 +83,17 @@ fn selection(session: &Session, selection: &Selection) -> Result<(pyramid::Selec
     Ok((selected, not_applied))
 }
 
-/// Numbers of all processors.
-fn cores(session: &Session) -> Result<Vec<i32>> {
-    let count = numbers(session, "SELECT processors FROM trace")?.first().copied().unwrap_or_default();
-    Ok((0..count).collect())
-}
-
-fn numbers(session: &Session, sql: &str) -> Result<Vec<i32>> {
-    let rows = asked(session, sql, 1_000_000)?.rows;
-    let number = |row: &Vec<Cell>| row.first().and_then(whole).and_then(|key| i32::try_from(key).ok());
-    Ok(rows.iter().filter_map(number).collect())
+/// Keys of all processors, processes or threads.
+fn all(session: &Session, of: LaneKind) -> Result<Vec<i32>> {
+    let keys = |sql| cells::keys(session, sql, 1_000_000);
+    match of {
+        LaneKind::Core => {
+            let count = keys("SELECT processors FROM trace")?.first().copied().unwrap_or_default();
+            Ok((0..count).collect())
+        }
+        LaneKind::Process => keys("SELECT process_key FROM process"),
+        LaneKind::Thread => keys("SELECT thread_key FROM thread"),
+    }
 }
 
 /// How an answer of a pyramid came about.
@@ -147,20 +143,21 @@ fn named(session: &Session, of: LaneKind, keys: &[i32]) -> Result<BTreeMap<i32, 
              CAST(NULL AS BIGINT) AS start_ns, CAST(NULL AS BIGINT) AS stop_ns FROM cpu_core WHERE cpu IN ({list})"
         ),
         LaneKind::Process => format!(
-            "SELECT process_key, concat(coalesce(name, '?'), ' (', pid, ')'), coalesce(command_line, ''), start_ns, stop_ns
-             FROM process WHERE process_key IN ({list})"
+            "SELECT p.process_key, {}, coalesce(p.command_line, ''), p.start_ns, p.stop_ns
+             FROM process p WHERE p.process_key IN ({list})",
+            process_label("p")
         ),
         LaneKind::Thread => format!(
-            "SELECT t.thread_key, concat(t.tid, ' (', coalesce(p.name, '?'), ' ', coalesce(p.pid, -1), ')'), coalesce(t.name, ''), t.start_ns, t.stop_ns
-             FROM thread t LEFT JOIN process p ON p.process_key = t.process_key WHERE t.thread_key IN ({list})"
+            "SELECT t.thread_key, {}, coalesce(t.name, ''), t.start_ns, t.stop_ns
+             FROM thread t LEFT JOIN process p ON p.process_key = t.process_key WHERE t.thread_key IN ({list})",
+            thread_label("t", "p")
         ),
     };
     let mut all = BTreeMap::new();
     for row in asked(session, &sql, keys.len())?.rows {
         let words = |at: usize| row.get(at).and_then(text).unwrap_or_default().to_owned();
-        let key = row.first().and_then(whole).and_then(|key| i32::try_from(key).ok());
         let (start_ns, stop_ns) = (row.get(3).and_then(whole), row.get(4).and_then(whole));
-        if let Some(key) = key {
+        if let Some(key) = row.first().and_then(key) {
             all.insert(key, Named { label: words(1), detail: words(2), start_ns, stop_ns });
         }
     }
@@ -335,14 +332,6 @@ fn slice_of(session: &Session, slice: &pyramid::Slice) -> Result<Slice> {
     let label = |names: &BTreeMap<i32, Named>, key: Option<i32>| {
         key.and_then(|key| names.get(&key)).map(|named| named.label.clone())
     };
-    let wait_reason = match slice.wait_reason {
-        Some(reason) => {
-            let sql = format!("SELECT coalesce(wait_reason_name({reason}), '{reason}')");
-            let rows = asked(session, &sql, 1)?.rows;
-            rows.first().and_then(|row| row.first()).and_then(text).map(str::to_owned)
-        }
-        None => None,
-    };
     let frames = session.frames()?;
     let stack = |id: Option<i32>| match (id, frames.trace(0)) {
         (Some(id), Some(frames)) => stack::named(frames, id),
@@ -356,7 +345,7 @@ fn slice_of(session: &Session, slice: &pyramid::Slice) -> Result<Slice> {
         process_key: slice.process_key.unwrap_or(-1),
         process: label(&processes, slice.process_key).unwrap_or_else(|| "unknown process".to_owned()),
         core: slice.core,
-        wait_reason,
+        wait_reason: slice.wait_reason.map(wait_reason_name),
         stack: stack(slice.stack_id),
         readying_thread_key: slice.readying_thread_key,
         readying_thread: label(&threads, slice.readying_thread_key),

@@ -4,7 +4,7 @@ use etwkit_query::Session;
 use etwkit_trace::table::Table;
 
 use crate::api::Call;
-use crate::cells::{asked, text, whole};
+use crate::cells::{asked, key, text, whole};
 use crate::problem::{Problem, Result};
 use crate::select::{Selected, equals, select};
 use crate::stack;
@@ -197,7 +197,7 @@ fn name_stacks(session: &Session, rows: &mut [PivotRow]) -> Result<()> {
     let frames = session.frames()?;
     let Some(frames) = frames.trace(0) else { return Ok(()) };
     for row in rows {
-        let Some(stack) = whole(&row.value).and_then(|stack| i32::try_from(stack).ok()) else { continue };
+        let Some(stack) = key(&row.value) else { continue };
         row.label = stack::short(frames, stack);
     }
     Ok(())

@@ -20,8 +20,13 @@ impl Problem {
         Self { status, failure: Failure { code: code.to_owned(), message: message.into(), hint: None } }
     }
 
-    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.failure.hint = Some(hint.into());
+    pub(crate) fn with_hint(self, hint: impl Into<String>) -> Self {
+        self.hinted(Some(hint))
+    }
+
+    /// With a hint, where there is one.
+    pub(crate) fn hinted(mut self, hint: Option<impl Into<String>>) -> Self {
+        self.failure.hint = hint.map(Into::into);
         self
     }
 
@@ -104,10 +109,7 @@ impl From<etwkit_query::Error> for Problem {
             E::Threads(_) | E::Stopped { .. } | E::Extract(_) => Self::internal(said(&error)),
             _ => Self::bad(said(&error)),
         };
-        match error.hint() {
-            Some(hint) => problem.with_hint(hint),
-            None => problem,
-        }
+        problem.hinted(error.hint())
     }
 }
 
@@ -119,10 +121,7 @@ impl From<etwkit_query::dump::Error> for Problem {
             E::NotRecorded { .. } | E::NeedsRows { .. } => Self::not_recorded(said(&error)),
             _ => Self::bad(said(&error)),
         };
-        match error.hint() {
-            Some(hint) => problem.with_hint(hint),
-            None => problem,
-        }
+        problem.hinted(error.hint())
     }
 }
 
@@ -135,13 +134,7 @@ impl From<etwkit_engine::Error> for Problem {
         match error {
             E::Query(error) => error.into(),
             E::Question(error) => error.into(),
-            error => {
-                let problem = Self::bad(said(&error));
-                match error.hint() {
-                    Some(hint) => problem.with_hint(hint),
-                    None => problem,
-                }
-            }
+            error => Self::bad(said(&error)).hinted(error.hint()),
         }
     }
 }

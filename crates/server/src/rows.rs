@@ -3,7 +3,7 @@
 use etwkit_query::Session;
 
 use crate::api::Call;
-use crate::cells::{asked, whole};
+use crate::cells::{asked, key, whole};
 use crate::problem::{Problem, Result};
 use crate::select::select;
 use crate::stack;
@@ -73,7 +73,7 @@ fn name_stacks(session: &Session, shown: &[Shown], rows: &mut [Vec<Cell>]) -> Re
     let frames = session.frames()?;
     let Some(frames) = frames.trace(0) else { return Ok(()) };
     for cell in rows.iter_mut().filter_map(|row| row.get_mut(at)) {
-        if let Some(stack) = whole(cell).and_then(|stack| i32::try_from(stack).ok()) {
+        if let Some(stack) = key(cell) {
             *cell = Cell::Text(stack::short(frames, stack));
         }
     }

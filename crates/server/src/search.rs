@@ -1,12 +1,13 @@
 //! Names in everything.
 
 use etwkit_query::Session;
-use etwkit_trace::tags::TagSet;
+use etwkit_query::functions::default_tags;
 
 use crate::api::Call;
 use crate::cells::{asked, text, whole};
 use crate::problem::{Problem, Result};
 use crate::select::like;
+use crate::tables::{process_label, thread_label};
 use crate::wire::{Cell, Chip, Field, Hit, SearchAnswer, SearchRequest, Source};
 
 /// Hits of a kind, at most.
@@ -15,20 +16,21 @@ const MOST: u32 = 50;
 const MAX_TEXT: usize = 1_000;
 
 /// What is looked through: the kind of its hits; the field of their chips; SQL with `LIKE` for the condition
-/// and `MOST` for the number, whose columns are label, detail, value of the chip, and time.
+/// and `PROCESS_LABEL` and `THREAD_LABEL` for what those are called; its columns are label, detail, value of the
+/// chip, and time.
 const KINDS: [(&str, Option<Field>, &str, &str); 8] = [
     (
         "process",
         Some(Field::Process),
         "process",
-        "SELECT concat(coalesce(name, '?'), ' (', pid, ')'), coalesce(command_line, ''), CAST(process_key AS VARCHAR) AS value, start_ns AS at_ns
-         FROM process WHERE name LIKE? OR command_line LIKE? OR CAST(pid AS VARCHAR) LIKE? ORDER BY name NOT LIKE?, name, process_key",
+        "SELECT PROCESS_LABEL, coalesce(command_line, ''), CAST(process_key AS VARCHAR) AS value, start_ns AS at_ns
+         FROM process p WHERE name LIKE? OR command_line LIKE? OR CAST(pid AS VARCHAR) LIKE? ORDER BY name NOT LIKE?, name, process_key",
     ),
     (
         "thread",
         Some(Field::Thread),
         "thread",
-        "SELECT concat(t.tid, ' (', coalesce(p.name, '?'), ' ', coalesce(p.pid, -1), ')'), coalesce(t.name, ''), CAST(t.thread_key AS VARCHAR) AS value, t.start_ns AS at_ns
+        "SELECT THREAD_LABEL, coalesce(t.name, ''), CAST(t.thread_key AS VARCHAR) AS value, t.start_ns AS at_ns
          FROM thread t LEFT JOIN process p ON p.process_key = t.process_key
          WHERE t.name LIKE? OR CAST(t.tid AS VARCHAR) LIKE? ORDER BY t.name NOT LIKE?, t.thread_key",
     ),
@@ -91,7 +93,11 @@ pub(crate) fn search(call: &Call<'_>, request: &SearchRequest) -> Result<SearchA
                 continue;
             }
             // `NOT LIKE?` puts hits in names in front of those in anything else.
-            let sql = sql.replace(" LIKE?", &condition);
+            let sql = sql
+                .replace("PROCESS_LABEL", &process_label("p"))
+                .replace("THREAD_LABEL", &thread_label("t", "p"))
+                // Last: what the reader typed is in it.
+                .replace(" LIKE?", &condition);
             hits.extend(of_kind(&session, kind, field, &format!("{sql} LIMIT {}", request.limit))?);
         }
         hits.extend(tags(request.text.trim(), request.limit));
@@ -120,8 +126,7 @@ fn of_kind(session: &Session, kind: &str, field: Option<Field>, sql: &str) -> Re
 /// Stack tags of the default set.
 fn tags(wanted: &str, limit: u32) -> Vec<Hit> {
     let wanted = wanted.to_lowercase();
-    let set = TagSet::built_in();
-    let fitting = set.tags().filter(|tag| tag.to_lowercase().contains(&wanted));
+    let fitting = default_tags().tags().filter(|tag| tag.to_lowercase().contains(&wanted));
     let hit = |tag: &str| Hit {
         kind: "tag".to_owned(),
         label: tag.to_owned(),

@@ -2,9 +2,10 @@
 //! become literals.
 
 use etwkit_query::Session;
+use etwkit_query::dump::sql::quoted;
 use etwkit_trace::table::{Kind, Table};
 
-use crate::cells::{asked, whole};
+use crate::cells::{self, whole};
 use crate::problem::{Problem, Result};
 use crate::times::{self, Times};
 use crate::wire::{Cell, Chip, Field, Range, Selection};
@@ -27,11 +28,6 @@ pub(crate) struct Selected {
     pub(crate) notes: Vec<String>,
 }
 
-/// A text as a literal.
-pub(crate) fn text(value: &str) -> String {
-    format!("'{}'", value.replace('\'', "''"))
-}
-
 /// A text of which nothing is read as a pattern of `LIKE`, for `ESCAPE '\'`.
 pub(crate) fn like(value: &str) -> String {
     let mut escaped = String::with_capacity(value.len());
@@ -41,7 +37,7 @@ pub(crate) fn like(value: &str) -> String {
         }
         escaped.push(letter);
     }
-    text(&format!("%{escaped}%"))
+    quoted(&format!("%{escaped}%"))
 }
 
 /// What a selection means for the table that is called `t`.
@@ -98,7 +94,7 @@ fn condition(session: &Session, table: &'static Table, chip: &Chip) -> Result<Op
     let is_in = |column: &str, values: &[String]| {
         if values.is_empty() { "false".to_owned() } else { format!("{column} IN ({})", values.join(", ")) }
     };
-    let texts = || chip.values.iter().map(|value| text(value)).collect::<Vec<_>>();
+    let texts = || chip.values.iter().map(|value| quoted(value)).collect::<Vec<_>>();
     Ok(match chip.field {
         Field::Process | Field::ProcessName => {
             let keys = match chip.field {
@@ -144,7 +140,7 @@ fn contains(patterns: impl Iterator<Item = String>) -> String {
     if patterns.is_empty() {
         return "false".to_owned();
     }
-    format!("stack_contains(t.stack_id, {})", text(&patterns.join(";")))
+    format!("stack_contains(t.stack_id, {})", quoted(&patterns.join(";")))
 }
 
 /// A name as a pattern that fits it. Patterns have no way to write `;` and a `!` in front, so that any
@@ -171,11 +167,9 @@ pub(crate) fn processes(session: &Session, filters: &[String]) -> Result<Vec<i32
         return Ok(Vec::new());
     }
     let fits: Vec<String> =
-        filters.iter().map(|filter| format!("process_match(name, pid, {})", text(filter))).collect();
+        filters.iter().map(|filter| format!("process_match(name, pid, {})", quoted(filter))).collect();
     let sql = format!("SELECT process_key FROM process WHERE {} ORDER BY process_key", fits.join(" OR "));
-    let rows = asked(session, &sql, 100_000)?.rows;
-    let key = |row: &Vec<Cell>| row.first().and_then(whole).and_then(|key| i32::try_from(key).ok());
-    Ok(rows.iter().filter_map(key).collect())
+    cells::keys(session, &sql, 100_000)
 }
 
 /// The condition that something has a value that an answer had.
@@ -184,9 +178,9 @@ pub(crate) fn equals(what: &str, kind: Kind, value: &Cell) -> Result<String> {
         (_, Cell::Missing(())) => return Ok(format!("{what} IS NULL")),
         (Kind::Int32 | Kind::Int64, value) => whole(value).map(|number| number.to_string()),
         (Kind::Boolean, Cell::Flag(flag)) => Some(flag.to_string()),
-        (Kind::Text, Cell::Text(value)) => Some(text(value)),
+        (Kind::Text, Cell::Text(value)) => Some(quoted(value)),
         (Kind::Timestamp, Cell::Text(value)) => {
-            return Ok(format!("CAST({what} AS VARCHAR) = {}", text(value)));
+            return Ok(format!("CAST({what} AS VARCHAR) = {}", quoted(value)));
         }
         _ => None,
     };

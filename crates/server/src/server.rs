@@ -10,7 +10,6 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
 use etwkit_engine::Engine;
-use etwkit_query::Cancel;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
@@ -27,8 +26,8 @@ const CONNECTIONS: usize = 256;
 /// How long a client may take for the head of a request, and how long a connection may be idle.
 const HEAD_TIME: Duration = Duration::from_secs(15);
 
-/// How long one may wait before it looks whether the server is to end.
-const LOOK: Duration = Duration::from_millis(50);
+/// How long it waits where the system takes no more connections.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// What a server needs.
 pub struct ServerOptions {
@@ -123,13 +122,6 @@ impl Running {
         Ok(())
     }
 
-    /// Waits until the server is to end.
-    pub fn until(&self, end: &Cancel) {
-        while !end.is_asked() {
-            std::thread::sleep(LOOK);
-        }
-    }
-
     /// How many questions were given up, since whoever asked went away or would have waited too long.
     #[must_use]
     pub fn given_up(&self) -> u64 {
@@ -167,7 +159,7 @@ async fn listen(listener: TcpListener, router: Router) {
                 });
             }
             // The system is out of handles, or the client has gone already.
-            Err(_) => tokio::time::sleep(LOOK).await,
+            Err(_) => tokio::time::sleep(PAUSE).await,
         }
     }
 }

@@ -152,13 +152,7 @@ impl Shared {
         match &*lock(&known.stage) {
             Stage::Ready(ready) => Ok(ready.clone()),
             Stage::Opening { .. } => Err(Problem::not_ready()),
-            Stage::Failed { message, hint } => {
-                let problem = Problem::not_found(message.clone());
-                Err(match hint {
-                    Some(hint) => problem.with_hint(hint.clone()),
-                    None => problem,
-                })
-            }
+            Stage::Failed { message, hint } => Err(Problem::not_found(message.clone()).hinted(hint.clone())),
         }
     }
 
@@ -202,13 +196,9 @@ impl Ready {
 
     /// What timelines are drawn from.
     pub(crate) fn pyramid(&self) -> Result<&Pyramid> {
-        self.pyramid.as_ref().map_err(|(message, hint)| {
-            let problem = Problem::not_recorded(message.clone());
-            match hint {
-                Some(hint) => problem.with_hint(hint.clone()),
-                None => problem,
-            }
-        })
+        self.pyramid
+            .as_ref()
+            .map_err(|(message, hint)| Problem::not_recorded(message.clone()).hinted(hint.clone()))
     }
 
     /// A session for one question.

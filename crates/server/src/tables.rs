@@ -128,9 +128,7 @@ impl Shown {
                 (named(&process), format!(" LEFT JOIN process {process} ON {process}.process_key = {value}"))
             }
             How::Thread(_) => (
-                format!(
-                    "concat({thread}.tid, ' (', coalesce({process}.name, '?'), ' ', coalesce({process}.pid, -1), ')')"
-                ),
+                thread_label(&thread, &process),
                 format!(
                     " LEFT JOIN thread {thread} ON {thread}.thread_key = {value} \
                      LEFT JOIN process {process} ON {process}.process_key = {thread}.process_key"
@@ -141,10 +139,20 @@ impl Shown {
     }
 }
 
-/// Name and id of a process.
+/// Name and id of a process that may not be known.
 fn named(process: &str) -> String {
+    format!("CASE WHEN {process}.pid IS NOT NULL THEN {} END", process_label(process))
+}
+
+/// What a process is called, by what the table is called in a statement.
+pub(crate) fn process_label(process: &str) -> String {
+    format!("concat(coalesce({process}.name, '?'), ' (', {process}.pid, ')')")
+}
+
+/// What a thread is called, beside its process.
+pub(crate) fn thread_label(thread: &str, process: &str) -> String {
     format!(
-        "CASE WHEN {process}.pid IS NOT NULL THEN concat(coalesce({process}.name, '?'), ' (', {process}.pid, ')') END"
+        "concat({thread}.tid, ' (', coalesce({process}.name, '?'), ' ', coalesce({process}.pid, -1), ')')"
     )
 }
 

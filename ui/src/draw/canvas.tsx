@@ -1,14 +1,16 @@
 // A canvas as large as its place, as sharp as the screen, drawn when something of it changed.
 
 import { effect } from "@preact/signals";
-import type { RefObject } from "preact";
+import type { CanvasHTMLAttributes, RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { themeChanges } from "./colours";
 import { forget, redraw } from "./frame";
 
 export type Draw = (to: CanvasRenderingContext2D, width: number, height: number) => void;
 
-interface Props {
+type Mouse = "onMouseMove" | "onMouseLeave" | "onClick" | "onDblClick";
+
+interface Props extends Pick<CanvasHTMLAttributes<HTMLCanvasElement>, Mouse> {
   /** Draws all of it. What it reads of signals makes it draw again. */
   draw: Draw;
   /** What it shows, in a sentence, for those who do not see it. */
@@ -36,7 +38,7 @@ function prepare(
   return { to, width, height };
 }
 
-export function Canvas({ draw, label, class: name, canvasRef }: Props) {
+export function Canvas({ draw, label, class: name, canvasRef, ...mouse }: Props) {
   const own = useRef<HTMLCanvasElement>(null);
   const ref = canvasRef ?? own;
   const latest = useRef(draw);
@@ -69,5 +71,5 @@ export function Canvas({ draw, label, class: name, canvasRef }: Props) {
     };
   }, []);
   useEffect(() => redraw(job.current), [draw]);
-  return <canvas ref={ref} class={name ?? "canvas"} role="img" aria-label={label} />;
+  return <canvas ref={ref} class={name ?? "canvas"} role="img" aria-label={label} {...mouse} />;
 }

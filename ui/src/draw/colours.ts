@@ -3,6 +3,17 @@
 import { signal } from "@preact/signals";
 import { WAITS } from "../wire";
 
+export interface FlameColours {
+  /** By module: frames of one module have one colour. */
+  frames: string[];
+  root: string;
+  process: string;
+  tag: string;
+  unnamed: string;
+  text: string;
+  marked: string;
+}
+
 export interface Colours {
   ink: string;
   muted: string;
@@ -20,11 +31,14 @@ export interface Colours {
   /** By place in `WAITS`. */
   waits: string[];
   series: string[];
+  flame: FlameColours;
   font: string;
 }
 
 /** How many colours tell processes apart. */
 export const HUES = 12;
+/** How many colours tell modules apart. */
+const FLAME_HUES = 10;
 
 /** Grows with each change of the theme. */
 export const themeChanges = signal(0);
@@ -53,6 +67,15 @@ export function colours(): Colours {
     chosen: token("chosen"),
     waits: WAITS.map((wait) => token(`wait-${wait}`)),
     series: Array.from({ length: HUES }, (_, at) => token(`series-${at + 1}`)),
+    flame: {
+      frames: Array.from({ length: FLAME_HUES }, (_, at) => token(`flame-${at}`)),
+      root: token("flame-root"),
+      process: token("flame-process"),
+      tag: token("flame-tag"),
+      unnamed: token("flame-unnamed"),
+      text: token("flame-text"),
+      marked: token("mark"),
+    },
     font: `${token("text-small")} ${token("font")}`,
   };
   return cached;

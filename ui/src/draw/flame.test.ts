@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fitting, hueOf } from "./flame";
+import { fitting, frameHue } from "./flame";
 
 const widthOf = (text: string) => text.length * 6;
 
@@ -12,6 +12,6 @@ test("names that do not fit lose their module first, then their end", () => {
 });
 
 test("frames of one module have one colour, whatever the case", () => {
-  assert.equal(hueOf("Ntfs.sys!NtfsRead", 12), hueOf("NTFS.sys+0x12", 12));
-  assert.ok(hueOf("win32kfull.sys!x", 12) < 12);
+  assert.equal(frameHue("Ntfs.sys!NtfsRead", 12), frameHue("NTFS.sys+0x12", 12));
+  assert.ok(frameHue("win32kfull.sys!x", 12) < 12);
 });

@@ -2,6 +2,7 @@
 
 import type { Layout } from "../lib/flame-layout";
 import type { FlameAnswer, FlameNode } from "../wire";
+import type { Colours, FlameColours } from "./colours";
 
 /** Pixels of a level. */
 export const LEVEL = 18;
@@ -9,19 +10,6 @@ export const LEVEL = 18;
 const NAMED = 34;
 /** Narrower frames than this are drawn as one with their neighbours. */
 const LEAST = 0.5;
-
-export interface FlameColours {
-  /** By module: frames of one module have one colour. */
-  frames: string[];
-  root: string;
-  process: string;
-  tag: string;
-  unnamed: string;
-  text: string;
-  faded: string;
-  edge: string;
-  marked: string;
-}
 
 export interface FlameSight {
   /** The frame that takes the whole width. */
@@ -32,24 +20,21 @@ export interface FlameSight {
   marked: string;
   /** Pixels above the first level in sight. */
   scroll: number;
-  width: number;
-  height: number;
 }
 
 /** Weight to pixels: the zoomed frame takes the whole width. */
-export function scaleOf(answer: FlameAnswer, found: Layout, sight: FlameSight) {
-  const from = found.start[sight.zoom] ?? 0;
-  const total = Math.max(1, answer.nodes[sight.zoom]?.total ?? 1);
-  const factor = sight.width / total;
+export function scaleOf(answer: FlameAnswer, found: Layout, zoom: number, width: number) {
+  const from = found.start[zoom] ?? 0;
+  const total = Math.max(1, answer.nodes[zoom]?.total ?? 1);
+  const factor = width / total;
   return {
     x: (weight: number) => (weight - from) * factor,
     weight: (x: number) => from + x / factor,
-    factor,
   };
 }
 
 /** The place of a module among the colours: the same for a name wherever it is. */
-export function hueOf(name: string, hues: number): number {
+export function frameHue(name: string, hues: number): number {
   const module = name.split("!", 1)[0]?.split("+", 1)[0]?.toLowerCase() ?? "";
   let hash = 0;
   for (let at = 0; at < module.length; at++) hash = (hash * 31 + module.charCodeAt(at)) >>> 0;
@@ -61,7 +46,7 @@ function colour(node: FlameNode, name: string, colours: FlameColours): string {
   if (node.kind === 1) return colours.process;
   if (node.kind === 2) return colours.tag;
   if (node.kind === 5) return colours.unnamed;
-  return colours.frames[hueOf(name, colours.frames.length)] ?? colours.unnamed;
+  return colours.frames[frameHue(name, colours.frames.length)] ?? colours.unnamed;
 }
 
 /** Draws what is in sight: at most as many rectangles as there are pixels, level by level. */
@@ -70,13 +55,15 @@ export function drawFlame(
   answer: FlameAnswer,
   found: Layout,
   sight: FlameSight,
-  colours: FlameColours,
+  colours: Colours,
+  width: number,
+  height: number,
 ): void {
-  const scale = scaleOf(answer, found, sight);
-  to.clearRect(0, 0, sight.width, sight.height);
+  const scale = scaleOf(answer, found, sight.zoom, width);
+  to.font = colours.font;
   to.textBaseline = "middle";
   const first = Math.max(0, Math.floor(sight.scroll / LEVEL));
-  const last = Math.min(found.levels.length, Math.ceil((sight.scroll + sight.height) / LEVEL));
+  const last = Math.min(found.levels.length, Math.ceil((sight.scroll + height) / LEVEL));
   const wanted = sight.marked.toLowerCase();
   for (let level = first; level < last; level++) {
     const y = level * LEVEL - sight.scroll;
@@ -85,18 +72,18 @@ export function drawFlame(
       const node = answer.nodes[at];
       if (!node) continue;
       const left = Math.max(0, scale.x(found.start[at] ?? 0));
-      const right = Math.min(sight.width, scale.x((found.start[at] ?? 0) + node.total));
-      if (right <= 0 || left >= sight.width || right - drawn < LEAST) continue;
+      const right = Math.min(width, scale.x((found.start[at] ?? 0) + node.total));
+      if (right <= 0 || left >= width || right - drawn < LEAST) continue;
       drawn = right;
       const name = answer.names[node.name] ?? "";
       const isMarked = wanted !== "" && name.toLowerCase().includes(wanted);
       to.globalAlpha = wanted !== "" && !isMarked ? 0.35 : 1;
-      to.fillStyle = isMarked ? colours.marked : colour(node, name, colours);
+      to.fillStyle = isMarked ? colours.flame.marked : colour(node, name, colours.flame);
       to.fillRect(left, y, Math.max(1, right - left - 0.5), LEVEL - 1);
-      if (right - left > NAMED) write(to, name, left, right, y, colours.text);
+      if (right - left > NAMED) write(to, name, left, right, y, colours.flame.text);
       if (at === sight.active) {
         to.globalAlpha = 1;
-        to.strokeStyle = colours.edge;
+        to.strokeStyle = colours.focus;
         to.lineWidth = 2;
         to.strokeRect(left + 1, y + 1, Math.max(1, right - left - 2.5), LEVEL - 3);
       }

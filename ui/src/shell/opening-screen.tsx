@@ -1,5 +1,6 @@
 // A trace that is being read, or cannot be.
 
+import { Failed } from "../components/failed";
 import { percent } from "../lib/format";
 import { shown } from "../lib/safe";
 import * as store from "../state/store";
@@ -20,12 +21,7 @@ export function OpeningScreen({ trace }: { trace: TraceInfo }) {
           </p>
         </div>
       )}
-      {state.is === "failed" && (
-        <div class="failed" role="alert">
-          <p>{shown(state.message)}</p>
-          {state.hint !== null && <p class="hint">{shown(state.hint)}</p>}
-        </div>
-      )}
+      {state.is === "failed" && <Failed failure={state} />}
       <button type="button" onClick={store.showStart}>
         {state.is === "failed" ? "Open another" : "Open another meanwhile"}
       </button>

@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../api";
+import { Failed } from "../components/failed";
 import { Icon } from "../components/icon";
 import { percent } from "../lib/format";
 import { shown } from "../lib/safe";
@@ -82,12 +83,7 @@ export function StartScreen() {
           </span>
         )}
       </label>
-      {failure !== null && (
-        <div class="failed" role="alert">
-          <p>{shown(failure.message)}</p>
-          {failure.hint !== null && <p class="hint">{shown(failure.hint)}</p>}
-        </div>
-      )}
+      {failure !== null && <Failed failure={failure} />}
       <Traces info={info} onOpen={(recent) => void run(api.open(recent), recent)} />
       <section class="start-demo">
         <button type="button" disabled={isBusy} onClick={() => void run(api.demo())}>

@@ -1,6 +1,7 @@
 // All graphs over time, in the order of the catalogue.
 
 import { createElement } from "preact";
+import { hasRows } from "../lib/opening";
 import { LaneGraph, type LanesOf } from "../timeline/lane-graph";
 import { SeriesGraph, type SeriesOf } from "../timeline/series-graph";
 import type { Opening } from "../wire";
@@ -10,8 +11,7 @@ type Lacks = (opening: Opening) => string | null;
 
 /** The trace needs rows of one of these tables. */
 function needs(tables: string[], sentence: string): Lacks {
-  return (opening) =>
-    opening.tables.some((table) => tables.includes(table.name) && table.rows > 0) ? null : sentence;
+  return (opening) => (hasRows(opening, ...tables) ? null : sentence);
 }
 
 const CPU = needs(["cpu_sample", "context_switch"], "Neither samples nor context switches were recorded.");

@@ -2,13 +2,14 @@
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { Failed } from "../components/failed";
 import { count } from "../lib/format";
 import { shown } from "../lib/safe";
 import { around } from "../lib/scale";
 import type { Answered } from "../state/answer";
 import { fieldTitle } from "../state/selection";
 import * as store from "../state/store";
-import type { Chip, Failure, Range, Schema, Selection, Source } from "../wire";
+import type { Chip, Range, Schema, Selection, Source } from "../wire";
 
 /** What a view remembers in the link; members that are no longer of the type of their default have it again. */
 export function useSettings<T extends object>(view: string, initial: T): [T, (change: Partial<T>) => void] {
@@ -94,15 +95,6 @@ export function Answering<T>({ answered, source, told, children }: AnsweringProp
       {text !== "" && <p class="told">{text}</p>}
       {children(data)}
       <SourceLine source={source(data)} />
-    </div>
-  );
-}
-
-export function Failed({ failure }: { failure: Failure }) {
-  return (
-    <div class="failed" role="alert">
-      <p>{shown(failure.message)}</p>
-      {failure.hint !== null && <p class="hint">{shown(failure.hint)}</p>}
     </div>
   );
 }

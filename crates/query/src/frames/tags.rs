@@ -1,15 +1,23 @@
 //! Stack tags of the stacks of an extract.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use etwkit_trace::tags::{TagSet, Tagged};
 
 use super::{Node, TraceFrames, at};
+use crate::functions::default_tags;
 
 /// Stands for a frame that is not there.
 const NO_NAME: u32 = u32::MAX;
 
 impl TraceFrames {
+    /// The tag of every stack by the set `default`, found once.
+    #[must_use]
+    pub fn tagged_by_default(&self) -> &Arc<Tagged> {
+        self.by_default.get_or_init(|| Arc::new(self.tagged(default_tags())))
+    }
+
     /// The tag of every stack by the rules of a set, the same as in the table `cpu_tag`.
     #[must_use]
     pub fn tagged(&self, set: &TagSet) -> Tagged {

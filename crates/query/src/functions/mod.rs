@@ -11,6 +11,7 @@ mod times;
 mod union_duration;
 
 pub use names::wait_reason_name;
+pub use tags::default_tags;
 pub(crate) use tags::tag;
 
 use std::fmt::{self, Debug};

@@ -30,6 +30,12 @@ pub(super) const REFERENCE: Reference = Reference {
 /// The set that is there without being named.
 static BUILT_IN: LazyLock<TagSet> = LazyLock::new(TagSet::built_in);
 
+/// The set `default`: rules that this program brings along.
+#[must_use]
+pub fn default_tags() -> &'static TagSet {
+    &BUILT_IN
+}
+
 /// The function with sets beside the built-in one.
 pub(crate) fn tag(loader: Arc<Loader>, is_several: bool, sets: Arc<[TagSet]>) -> ScalarUDF {
     let (place, known) = (Arc::as_ptr(&sets).addr(), Mutex::default());
@@ -51,7 +57,7 @@ struct StackTags {
 impl StackTags {
     fn set(&self, name: &str) -> Result<&TagSet> {
         let named = self.sets.iter().find(|set| set.name() == name);
-        named.or_else(|| (name == DEFAULT_SET).then(|| &*BUILT_IN)).ok_or_else(|| {
+        named.or_else(|| (name == DEFAULT_SET).then(default_tags)).ok_or_else(|| {
             let message = format!("{TAG}: there is no set '{name}'; --stack-tag-file adds one for a file");
             DataFusionError::Execution(message)
         })
@@ -66,10 +72,11 @@ impl StackTags {
         }
         let rules = self.set(set)?;
         let tagged = match frames.trace(trace_id) {
-            Some(trace) => trace.tagged(rules),
-            None => TraceFrames::default().tagged(rules),
+            // What one question has found is there for the next one.
+            Some(trace) if std::ptr::eq(rules, default_tags()) => Arc::clone(trace.tagged_by_default()),
+            Some(trace) => Arc::new(trace.tagged(rules)),
+            None => Arc::new(TraceFrames::default().tagged(rules)),
         };
-        let tagged = Arc::new(tagged);
         known.insert((trace_id, set.to_owned()), Arc::clone(&tagged));
         Ok(tagged)
     }

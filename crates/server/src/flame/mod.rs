@@ -12,10 +12,9 @@ use etwkit_query::Session;
 use etwkit_query::arrow::array::AsArray;
 use etwkit_query::arrow::datatypes::{Int32Type, Int64Type};
 use etwkit_query::frames::TraceFrames;
-use etwkit_trace::tags::TagSet;
 
 use crate::api::Call;
-use crate::cells::{asked, batches, text, whole};
+use crate::cells::{asked, batches, key, text};
 use crate::problem::{Problem, Result};
 use crate::select::select;
 use crate::tables;
@@ -112,7 +111,7 @@ fn groups(
     frames: &TraceFrames,
     request: &FlameRequest,
 ) -> Result<(Groups, u64)> {
-    let tagged = request.by_tag.then(|| frames.tagged(&TagSet::built_in()));
+    let tagged = request.by_tag.then(|| frames.tagged_by_default());
     let (mut groups, mut rows) = (Groups::new(), 0_u64);
     for batch in batches(session, sql)? {
         let [stacks, processes, weights, counts] = batch.columns() else { continue };
@@ -144,11 +143,10 @@ fn groups(
 
 /// What processes are called.
 fn labels(session: &Session) -> Result<BTreeMap<i32, String>> {
-    let sql = "SELECT process_key, concat(coalesce(name, '?'), ' (', pid, ')') FROM process";
-    let rows = asked(session, sql, 1_000_000)?.rows;
+    let sql = format!("SELECT p.process_key, {} FROM process p", tables::process_label("p"));
+    let rows = asked(session, &sql, 1_000_000)?.rows;
     let label = |row: &Vec<crate::wire::Cell>| {
-        let key = row.first().and_then(whole).and_then(|key| i32::try_from(key).ok())?;
-        Some((key, row.get(1).and_then(text)?.to_owned()))
+        Some((row.first().and_then(key)?, row.get(1).and_then(text)?.to_owned()))
     };
     Ok(rows.iter().filter_map(label).collect())
 }

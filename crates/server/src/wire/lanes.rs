@@ -95,11 +95,8 @@ pub struct TimelineRequest {
     pub selection: Selection,
 }
 
-/// Columns of cores, in their order.
-pub const CORE_COLUMNS: [&str; 4] = ["running", "dpc", "process", "switches"];
-
 /// What threads wait for, as `reason` names it.
-pub const WAITS: [&str; 7] = ["unknown", "sync", "io", "sleep", "paging", "ui", "suspended"];
+pub use etwkit_pyramid::WAITS;
 
 /// What a timeline says beside its columns.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -16,8 +16,8 @@ pub use asking::{
 };
 pub use info::{Info, OpenRequest, Opening, Recent, State, TableCount, TopicInfo, TraceInfo};
 pub use lanes::{
-    CORE_COLUMNS, Lane, LaneKind, LanesAnswer, LanesRequest, Moment, MomentRequest, Series, SeriesAnswer,
-    SeriesKind, SeriesRequest, Slice, TimelineHeader, TimelineRequest, WAITS,
+    Lane, LaneKind, LanesAnswer, LanesRequest, Moment, MomentRequest, Series, SeriesAnswer, SeriesKind,
+    SeriesRequest, Slice, TimelineHeader, TimelineRequest, WAITS,
 };
 pub use stacks::{Direction, FlameAnswer, FlameNode, FlameRequest, Frame, StackAnswer, StackRequest, Weight};
 pub use tables::{

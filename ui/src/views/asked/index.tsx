@@ -1,10 +1,9 @@
 // Every question that the command line has, with its options; and such as are views of their own.
 
-import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api";
+import { Choice } from "../../components/choice";
 import { useAnswer } from "../../state/answer";
 import type { AskRequest, QuestionInfo } from "../../wire";
-import { Choice } from "../flame/options";
 import { Answering, useSchema, useSelection, useSettings } from "../panel";
 import type { View, ViewProps } from "../view";
 import { AnswerTables } from "./answer-tables";
@@ -77,11 +76,9 @@ export function questionView(view: Omit<View, "Panel" | "lacks">, name: string, 
 function Asked({ trace, question, values }: { trace: number; question: QuestionInfo; values: Values }) {
   const { range } = useSelection();
   const takesRange = question.options.some((option) => option.name === "range");
-  const [typed, setTyped] = useState(values);
-  useEffect(() => setTyped(values), [JSON.stringify(values)]);
   const seconds = (ns: number) => (ns / 1e9).toFixed(9);
   const part = range && takesRange ? { range: `${seconds(range.from_ns)}..${seconds(range.to_ns)}` } : {};
-  const request: AskRequest = { trace, question: question.name, options: { ...part, ...typed } };
+  const request: AskRequest = { trace, question: question.name, options: { ...part, ...values } };
   const answered = useAnswer(api.ask, request);
   const told = range && !takesRange ? "Of the whole trace: this question takes no part of it." : "";
   return (

@@ -1,7 +1,9 @@
 // The picture of a flame graph: zoom by click, what is under the pointer, all of it by keyboard, too.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { drawFlame, type FlameColours, LEVEL, scaleOf } from "../../draw/flame";
+import { Canvas } from "../../draw/canvas";
+import { colours } from "../../draw/colours";
+import { drawFlame, LEVEL, scaleOf } from "../../draw/flame";
 import { childrenOf, layout, nodeAt, pathTo } from "../../lib/flame-layout";
 import { count, exactInUnit, inUnit, percent } from "../../lib/format";
 import { shown } from "../../lib/safe";
@@ -18,35 +20,19 @@ interface Props {
 export function FlameGraph({ answer, marked, onFocus, label }: Props) {
   const found = useMemo(() => layout(answer.nodes), [answer]);
   const children = useMemo(() => childrenOf(answer.nodes), [answer]);
-  const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const [zoom, setZoom] = useState(0);
   const [active, setActive] = useState<number | null>(null);
   const [scroll, setScroll] = useState(0);
-  const [size, setSize] = useState({ width: 800, height: 300 });
   useEffect(() => {
     setZoom(0);
     setActive(null);
   }, [answer]);
-  useEffect(() => {
-    const node = box.current;
-    if (!node) return undefined;
-    const measure = () => setSize({ width: node.clientWidth, height: node.clientHeight });
-    const watch = new ResizeObserver(measure);
-    watch.observe(node);
-    return () => watch.disconnect();
-  }, []);
-  const sight = { zoom: zoom < answer.nodes.length ? zoom : 0, active, marked, scroll, ...size };
-  useEffect(() => {
-    const frame = requestAnimationFrame(() =>
-      paint(canvas.current, (to) => drawFlame(to, answer, found, sight, colours(box.current))),
-    );
-    return () => cancelAnimationFrame(frame);
-  });
+  const sight = { zoom: zoom < answer.nodes.length ? zoom : 0, active, marked, scroll };
   const under = (event: MouseEvent): number | null => {
     const edge = canvas.current?.getBoundingClientRect();
     if (!edge) return null;
-    const weight = scaleOf(answer, found, sight).weight(event.clientX - edge.left);
+    const weight = scaleOf(answer, found, sight.zoom, edge.width).weight(event.clientX - edge.left);
     return nodeAt(answer.nodes, found, Math.floor((event.clientY - edge.top + scroll) / LEVEL), weight);
   };
   const step = (key: string): number | null => {
@@ -74,7 +60,6 @@ export function FlameGraph({ answer, marked, onFocus, label }: Props) {
   return (
     <div class="flame">
       <div
-        ref={box}
         class="flame-box"
         // Arrows walk through frames.
         role="application"
@@ -85,10 +70,11 @@ export function FlameGraph({ answer, marked, onFocus, label }: Props) {
         onScroll={(event) => setScroll(event.currentTarget.scrollTop)}
       >
         <div class="flame-space" style={{ height: `${found.levels.length * LEVEL}px` }}>
-          <canvas
-            ref={canvas}
+          <Canvas
+            canvasRef={canvas}
             class="flame-canvas"
-            style={{ width: `${size.width}px`, height: `${size.height}px` }}
+            label={label}
+            draw={(to, width, height) => drawFlame(to, answer, found, sight, colours(), width, height)}
             onMouseMove={(event) => setActive(under(event))}
             onMouseLeave={() => setActive(null)}
             onClick={(event) => setZoom(under(event) ?? 0)}
@@ -134,37 +120,4 @@ function Told(props: { answer: FlameAnswer; node: number; path: number[]; onZoom
       </div>
     </div>
   );
-}
-
-/** The colours of the theme that is in force. */
-function colours(node: Element | null): FlameColours {
-  const style = getComputedStyle(node ?? document.documentElement);
-  const value = (name: string) => style.getPropertyValue(name).trim();
-  const frames = Array.from({ length: 10 }, (_, at) => value(`--flame-${at}`));
-  return {
-    frames,
-    root: value("--flame-root"),
-    process: value("--flame-process"),
-    tag: value("--flame-tag"),
-    unnamed: value("--flame-unnamed"),
-    text: value("--flame-text"),
-    faded: value("--ink-faint"),
-    edge: value("--focus"),
-    marked: value("--mark"),
-  };
-}
-
-/** Sizes the canvas to device pixels and draws in those of the page. */
-function paint(canvas: HTMLCanvasElement | null, draw: (to: CanvasRenderingContext2D) => void) {
-  const to = canvas?.getContext("2d");
-  if (!canvas || !to) return;
-  const ratio = devicePixelRatio || 1;
-  const [width, height] = [Math.round(canvas.clientWidth * ratio), Math.round(canvas.clientHeight * ratio)];
-  if (canvas.width !== width || canvas.height !== height) {
-    canvas.width = width;
-    canvas.height = height;
-  }
-  to.setTransform(ratio, 0, 0, ratio, 0, 0);
-  to.font = `11px ${getComputedStyle(canvas).fontFamily}`;
-  draw(to);
 }

@@ -1,5 +1,7 @@
 // What a flame graph shows, and the buttons that choose it.
 
+import { Choice, Toggle } from "../../components/choice";
+import { hasRows } from "../../lib/opening";
 import { shown } from "../../lib/safe";
 import type { Direction, FlameRequest, Opening, Selection, Weight } from "../../wire";
 
@@ -33,8 +35,7 @@ const NEEDS: Record<Weight, { table: string; title: string }> = {
 
 /** Weights that this trace has. */
 export function weightsOf(opening: Opening): Weight[] {
-  const has = (table: string) => opening.tables.some((one) => one.name === table && one.rows > 0);
-  return (Object.keys(NEEDS) as Weight[]).filter((weight) => has(NEEDS[weight].table));
+  return (Object.keys(NEEDS) as Weight[]).filter((weight) => hasRows(opening, NEEDS[weight].table));
 }
 
 /** Frames that take less than this are left out: a pixel of a wide screen is a quarter of it. */
@@ -116,40 +117,5 @@ export function FlameOptions({ settings, weights, change, find, onFind }: Props)
         onInput={(event) => onFind(event.currentTarget.value)}
       />
     </div>
-  );
-}
-
-interface ChoiceProps<T extends string> {
-  label: string;
-  value: T;
-  options: [T, string][];
-  onChange: (value: T) => void;
-}
-
-export function Choice<T extends string>({ label, value, options, onChange }: ChoiceProps<T>) {
-  return (
-    <label class="choice">
-      <span>{label}</span>
-      <select value={value} onChange={(event) => onChange(event.currentTarget.value as T)}>
-        {options.map(([word, title]) => (
-          <option key={word} value={word}>
-            {title}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
-
-export function Toggle(props: { label: string; isOn: boolean; onChange: (isOn: boolean) => void }) {
-  return (
-    <button
-      type="button"
-      class="toggle"
-      aria-pressed={props.isOn}
-      onClick={() => props.onChange(!props.isOn)}
-    >
-      {props.label}
-    </button>
   );
 }

@@ -3,6 +3,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { api } from "../../api";
 import { duration, exactMoment, moment } from "../../lib/format";
+import { hasRows } from "../../lib/opening";
 import { shown } from "../../lib/safe";
 import { useAnswer } from "../../state/answer";
 import type { Range } from "../../wire";
@@ -16,10 +17,7 @@ export const PROCESSES: View = {
   group: "Programs",
   sentence: "Who started whom, when each lived, and how it ended",
   key: "p",
-  lacks: (opening) =>
-    opening.tables.some((table) => table.name === "process" && table.rows > 0)
-      ? null
-      : "The trace names no processes.",
+  lacks: (opening) => (hasRows(opening, "process") ? null : "The trace names no processes."),
   Panel: ProcessesPanel,
 };
 

@@ -1,6 +1,7 @@
 // Views that are a table: its groups, or its rows.
 
-import { Choice } from "../flame/options";
+import { Choice } from "../../components/choice";
+import { hasRows } from "../../lib/opening";
 import { addChip, goTo, useSchema, useSettings } from "../panel";
 import type { View, ViewProps } from "../view";
 import { GroupBar } from "./group-bar";
@@ -20,10 +21,7 @@ export const TABLE_VIEWS: View[] = TABLE_SPECS.map((spec) => ({
   group: spec.group,
   sentence: spec.sentence,
   ...(spec.key === undefined ? {} : { key: spec.key }),
-  lacks: (opening) =>
-    opening.tables.some((table) => table.name === spec.table && table.rows > 0)
-      ? null
-      : `The trace has no rows of ${spec.table}.`,
+  lacks: (opening) => (hasRows(opening, spec.table) ? null : `The trace has no rows of ${spec.table}.`),
   Panel: (props: ViewProps) => <TablePanel {...props} spec={spec} />,
 }));
 

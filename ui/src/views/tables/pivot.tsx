@@ -2,11 +2,12 @@
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { api } from "../../api";
+import { Failed } from "../../components/failed";
 import { TreeGrid } from "../../components/tree-grid";
 import { count } from "../../lib/format";
 import { failureOf } from "../../state/answer";
 import type { Failure, Measure, PivotAnswer, PivotRequest, Sort, TableInfo } from "../../wire";
-import { Failed, SourceLine, useSelection } from "../panel";
+import { SourceLine, useSelection } from "../panel";
 import { chipOf } from "./chips";
 import { type Levels, measureTitle, measureUnit, type Path, pathId, pivotRows } from "./pivot-model";
 import { isNumber, written } from "./write";
