@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
-import { noErrors, quit, type Served, scenario, serve, settled, visit } from "./support";
+import { goTo, noErrors, quit, type Served, scenario, serve, settled, visit } from "./support";
 
 let served: Served;
 before(async () => {
@@ -27,11 +27,6 @@ const windowOf = (page: Page) => {
   const [, from, to] = /window=(-?\d+)-(-?\d+)/.exec(fragment(page)) ?? [];
   return { from: Number(from), to: Number(to) };
 };
-
-async function goTo(page: Page, title: string) {
-  await page.getByRole("navigation", { name: "Views" }).getByRole("button", { name: title }).first().click();
-  await settled(page);
-}
 
 /** The middle of the first graph's picture. */
 async function plot(page: Page) {
@@ -134,40 +129,5 @@ test("search finds a process and takes it as a filter; a link shows the same in 
   noErrors(seen);
   noErrors(other);
   await other.close();
-  await seen.close();
-});
-
-test("the driver that stalls Git Bash is found with the page alone, in six clicks", async () => {
-  const seen = await opened();
-  const { page } = seen;
-  let clicks = 0;
-  const click = async (what: () => Promise<unknown>) => {
-    clicks += 1;
-    await what();
-    await settled(page);
-  };
-  // What does the shell wait in?
-  await click(() => goTo(page, "Processes"));
-  await click(() => page.locator(".processes .link").filter({ hasText: "bash.exe" }).first().click());
-  await click(() => goTo(page, "Flame graph"));
-  await click(() => page.locator(".below").getByLabel("Width").selectOption("wait"));
-  await click(() => page.locator(".below").getByLabel("As").selectOption("tree"));
-  await click(() => page.getByRole("button", { name: "Unfold the heaviest path" }).click());
-  assert.ok(clicks <= 6, `${clicks} clicks`);
-  const tree = page.getByRole("treegrid");
-  const names = new Set<string>();
-  // Only rows in sight are in the document.
-  await tree.focus();
-  for (let step = 0; step < 12; step++) {
-    for (const name of await tree.locator(".grid-row .grid-cell:first-child").allInnerTexts())
-      names.add(name);
-    await page.keyboard.press("PageDown");
-    await settled(page);
-  }
-  assert.ok(
-    [...names].some((name) => name.includes("nwshield.sys")),
-    [...names].join("\n"),
-  );
-  noErrors(seen);
   await seen.close();
 });

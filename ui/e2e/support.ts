@@ -8,7 +8,8 @@ import { createInterface } from "node:readline";
 import { type Browser, chromium, type Page } from "playwright-core";
 
 const program = process.env["ETWKIT_BIN"] ?? "";
-const folder = process.env["ETWKIT_E2E"] ?? "";
+/** Where traces and the cache of a run lie. */
+export const folder = process.env["ETWKIT_E2E"] ?? "";
 /** Where pictures are kept to be looked at. */
 export const pictures = path.join(process.env["ETWKIT_UI"] ?? ".", "e2e/out");
 
@@ -98,4 +99,11 @@ export async function settled(page: Page): Promise<void> {
 
 export function noErrors(visit: Visit): void {
   assert.deepEqual(visit.errors, [], "the console of the browser is empty");
+}
+
+/** Chooses a view in the list at the side. */
+export async function goTo(page: Page, title: string) {
+  const views = page.getByRole("navigation", { name: "Views" });
+  await views.getByRole("button", { name: title, exact: true }).first().click();
+  await settled(page);
 }

@@ -333,7 +333,7 @@ palette: Array<number>,
  */
 switches: number, 
 /**
- * How the answer came about; `sql` is left out.
+ * How the answer came about. `sql` gives nanoseconds of states and switch-ins by lane and bucket.
  */
 source: Source, };
 
@@ -401,7 +401,7 @@ unit: string,
  */
 series: Array<Series>, 
 /**
- * How the answer came about.
+ * How the answer came about. `sql` gives the totals.
  */
 source: Source, };
 
@@ -433,7 +433,7 @@ export type Moment = {
  */
 slice: Slice | null, 
 /**
- * How the answer came about.
+ * How the answer came about. `sql` gives the row that tells it.
  */
 source: Source, };
 
@@ -556,7 +556,7 @@ left_out: number,
  */
 unit: string, 
 /**
- * How the answer came about.
+ * How the answer came about. `sql` gives processes, tags and the first level of frames.
  */
 source: Source, };
 
@@ -634,7 +634,11 @@ sentence: string,
 /**
  * Its columns; behind them such that joins add, `process` and `thread` among them.
  */
-columns: Array<ColumnInfo>, };
+columns: Array<ColumnInfo>, 
+/**
+ * Its rows lie in time, so that they can be drawn over it.
+ */
+has_time: boolean, };
 
 export type ColumnInfo = { 
 /**
@@ -753,6 +757,375 @@ label: string,
  * Its measures, in the order of the request.
  */
 measures: Array<Cell>, };
+
+export type PivotSeriesRequest = { 
+/**
+ * The trace.
+ */
+trace: number, 
+/**
+ * The table; one whose rows lie in time.
+ */
+table: string, 
+/**
+ * Groups: a column, or `stack`.
+ */
+group: string, 
+/**
+ * What is computed for each group in each bucket.
+ */
+measure: Measure, 
+/**
+ * The part of the trace.
+ */
+range: Range, 
+/**
+ * How many buckets it is divided into, 600 at most.
+ */
+buckets: number, 
+/**
+ * How many groups have a series of their own, 12 at most; the others are one.
+ */
+top: number, 
+/**
+ * Only what is of these counts; `range` of it is not read.
+ */
+selection: Selection, };
+
+export type PivotSeriesAnswer = { 
+/**
+ * Where the buckets begin and end: at most one bucket behind what was asked.
+ */
+range: Range, 
+/**
+ * Unit of the values, as that of a column.
+ */
+unit: string, 
+/**
+ * Values add up over time and groups: counts and sums do; means, extremes and how many are different do
+ * not.
+ */
+adds_up: boolean, 
+/**
+ * The series.
+ */
+series: Array<PivotSeries>, 
+/**
+ * How many groups there are.
+ */
+groups: number, 
+/**
+ * How the answer came about.
+ */
+source: Source, };
+
+export type PivotSeries = { 
+/**
+ * The value that its rows have.
+ */
+value: Cell, 
+/**
+ * What people read for it.
+ */
+label: string, 
+/**
+ * It is all groups that have no series of their own.
+ */
+is_others: boolean, 
+/**
+ * The measure of all rows in the range together.
+ */
+total: Cell, 
+/**
+ * The measure in each bucket; nothing where no row is.
+ */
+values: Array<Cell>, };
+
+export type DiskMapRequest = { 
+/**
+ * The trace.
+ */
+trace: number, 
+/**
+ * Number of the disk; without it the one with most operations.
+ */
+disk: number | null, 
+/**
+ * The part of the trace.
+ */
+range: Range, 
+/**
+ * How many buckets it is divided into.
+ */
+columns: number, 
+/**
+ * How many parts the disk is divided into. Columns × rows are at most 10,000; more are refused.
+ */
+rows: number, 
+/**
+ * Only what is of these counts; `range` of it is not read.
+ */
+selection: Selection, };
+
+export type DiskMapAnswer = { 
+/**
+ * All disks of the trace, those with most operations first; 64 at most.
+ */
+disks: Array<DiskOnMap>, 
+/**
+ * The disk that this is of.
+ */
+disk: number, 
+/**
+ * Where the columns begin and end: at most one column behind what was asked.
+ */
+range: Range, 
+/**
+ * How many columns there are.
+ */
+columns: number, 
+/**
+ * Lowest position on the disk that anything in the whole trace has, in bytes.
+ */
+offset_from: number, 
+/**
+ * Where the highest row ends.
+ */
+offset_to: number, 
+/**
+ * How many rows there are, from the lowest position.
+ */
+rows: number, 
+/**
+ * Cells that have something, in order: row × `columns` + column.
+ */
+cells: Array<number>, 
+/**
+ * How many reads each of these cells has.
+ */
+reads: Array<number>, 
+/**
+ * How many writes.
+ */
+writes: Array<number>, 
+/**
+ * Operations in the range that have no position, flushes most of all.
+ */
+without_offset: number, 
+/**
+ * How the answer came about.
+ */
+source: Source, };
+
+export type DiskOnMap = { 
+/**
+ * Its number.
+ */
+disk: number, 
+/**
+ * Operations in the whole trace.
+ */
+operations: number, };
+
+export type DiskCellRequest = { 
+/**
+ * The trace.
+ */
+trace: number, 
+/**
+ * Number of the disk.
+ */
+disk: number, 
+/**
+ * When they were complete.
+ */
+range: Range, 
+/**
+ * Lowest position.
+ */
+offset_from: number, 
+/**
+ * Where the positions end.
+ */
+offset_to: number, 
+/**
+ * Only what is of these counts; `range` of it is not read.
+ */
+selection: Selection, 
+/**
+ * How many files, 20 at most.
+ */
+limit: number, };
+
+export type DiskCellAnswer = { 
+/**
+ * Reads.
+ */
+reads: number, 
+/**
+ * Writes.
+ */
+writes: number, 
+/**
+ * Bytes read.
+ */
+read_bytes: number, 
+/**
+ * Bytes written.
+ */
+write_bytes: number, 
+/**
+ * Operations that began where the one before them on the disk, whoever issued it, had ended.
+ */
+in_sequence: number, 
+/**
+ * Operations that began elsewhere.
+ */
+seeks: number, 
+/**
+ * Mean distance of these, in bytes.
+ */
+seek_bytes: number | null, 
+/**
+ * Processes and files, those with most bytes first.
+ */
+files: Array<DiskCellFile>, 
+/**
+ * How many of these there are in all.
+ */
+total: number, 
+/**
+ * How the answer came about.
+ */
+source: Source, };
+
+export type DiskCellFile = { 
+/**
+ * Name and id of the process, if it is known.
+ */
+process: string | null, 
+/**
+ * Path, if it is known.
+ */
+path: string | null, 
+/**
+ * Operations.
+ */
+operations: number, 
+/**
+ * Bytes.
+ */
+bytes: number, };
+
+export type ModulesRequest = { 
+/**
+ * The trace.
+ */
+trace: number, 
+/**
+ * Whose modules; without it the processes are listed.
+ */
+of: ModuleOwner | null, 
+/**
+ * Part of their paths, whatever the case; empty for all.
+ */
+find: string, 
+/**
+ * Which processes, and when their modules were there.
+ */
+selection: Selection, 
+/**
+ * How many, 1,000 at most.
+ */
+limit: number, };
+
+export type ModuleOwner = { 
+/**
+ * A process; nothing for the kernel with its drivers.
+ */
+process_key: number | null, };
+
+export type ModulesAnswer = { 
+/**
+ * The processes, by name; empty where one was asked for.
+ */
+owners: Array<ModulesOf>, 
+/**
+ * Its modules, by name.
+ */
+modules: Array<ModuleOn>, 
+/**
+ * How many there are in all.
+ */
+total: number, 
+/**
+ * How the answer came about.
+ */
+source: Source, };
+
+export type ModulesOf = { 
+/**
+ * The process; nothing for the kernel.
+ */
+process_key: number | null, 
+/**
+ * What it is called.
+ */
+label: string, 
+/**
+ * How many.
+ */
+modules: number, 
+/**
+ * Their size in memory together, in bytes.
+ */
+size_bytes: number, 
+/**
+ * How many have names from a symbol file.
+ */
+with_symbols: number, };
+
+export type ModuleOn = { 
+/**
+ * Its number in the extract.
+ */
+module_id: number, 
+/**
+ * File name.
+ */
+name: string, 
+/**
+ * Path.
+ */
+path: string, 
+/**
+ * File version.
+ */
+version: string | null, 
+/**
+ * Company.
+ */
+company: string | null, 
+/**
+ * Size in memory, in bytes.
+ */
+size_bytes: number, 
+/**
+ * Load; nothing if it was there before the trace began.
+ */
+load_ns: number | null, 
+/**
+ * Unload; nothing if it was there when the trace ended.
+ */
+unload_ns: number | null, 
+/**
+ * The trace says which symbol file it has.
+ */
+has_identity: boolean, 
+/**
+ * Names that were read out of this file; nothing where it was not read as a whole.
+ */
+functions: number | null, };
 
 export type RowsRequest = { 
 /**

@@ -1,8 +1,8 @@
 //! Times what a page asks for, on the extract of a random machine.
 //!
 //! `cargo run --release -p etwkit-pyramid --example measure -- [MILLIONS] [EXTRACT]`: makes an extract of
-//! that many million scheduling slices (or takes EXTRACT) and its pages, and prints how long that took and
-//! the 50th and 95th percentile of each kind of question.
+//! that many million scheduling slices (or takes EXTRACT, if there is one) and its pages, and prints how long
+//! that took, what the first picture of the whole takes, and the 50th and 95th percentile of all others.
 
 #![allow(
     clippy::unwrap_used,
@@ -15,6 +15,7 @@
 #[path = "../tests/it/machine.rs"]
 mod machine;
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use etwkit_extract::Extract;
@@ -28,8 +29,9 @@ fn main() {
     let mut arguments = std::env::args().skip(1);
     let millions: usize = arguments.next().map_or(10, |text| text.parse().unwrap());
     let made;
-    let path = if let Some(folder) = arguments.next() {
-        folder.into()
+    let named = arguments.next().map(PathBuf::from);
+    let path = if let Some(path) = named.clone().filter(|path| path.exists()) {
+        path
     } else {
         let begun = Instant::now();
         let end = each_switch(millions * 1_000_000, 16, 2_000, &mut drop);
@@ -44,7 +46,13 @@ fn main() {
             tables.write(rows);
         });
         println!("extract: {:.1} s", begun.elapsed().as_secs_f64());
-        made.path()
+        named.map_or_else(
+            || made.path(),
+            |path| {
+                std::fs::rename(made.path(), &path).unwrap();
+                path
+            },
+        )
     };
     let extract = Extract::open(&path).unwrap();
     let begun = Instant::now();
@@ -53,7 +61,11 @@ fn main() {
     let begun = Instant::now();
     let pyramid = Pyramid::open(&extract, None, &mut |_| true).unwrap_or(pyramid);
     println!("open: {:.1} ms", begun.elapsed().as_secs_f64() * 1000.0);
-    ask(&pyramid);
+    ask(&pyramid, "first", 1);
+    let begun = Instant::now();
+    pyramid.open_files(&|| true).unwrap();
+    println!("all files: {:.1} s", begun.elapsed().as_secs_f64());
+    ask(&pyramid, "then", 60);
     println!("{}", memory());
 }
 
@@ -68,7 +80,7 @@ fn memory() -> String {
     status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or("memory not known").to_owned()
 }
 
-fn ask(pyramid: &Pyramid) {
+fn ask(pyramid: &Pyramid, when: &str, count: u32) {
     let end = pyramid.bounds().to_ns;
     let lanes = |kind, range| {
         let request = LanesRequest { kind, selection: Selection::default(), range, limit: 40, offset: 0 };
@@ -100,7 +112,7 @@ fn ask(pyramid: &Pyramid) {
         let mut random = Random(1);
         let mut times = Vec::new();
         let mut most = 0;
-        for zoom in 0..60 {
+        for zoom in 0..count {
             let length = (end >> (zoom % 20)).max(1000);
             let from_ns = random.below(end - length + 1);
             let begun = Instant::now();
@@ -108,6 +120,7 @@ fn ask(pyramid: &Pyramid) {
             times.push(begun.elapsed().as_secs_f64() * 1000.0);
         }
         times.sort_by(f64::total_cmp);
-        println!("{name}: p50 {:.1} ms, p95 {:.1} ms, at most {most} rows", times[30], times[57]);
+        let at = |percent: usize| times[times.len() * percent / 100];
+        println!("{when}, {name}: p50 {:.1} ms, p95 {:.1} ms, at most {most} rows", at(50), at(95));
     }
 }

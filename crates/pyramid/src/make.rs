@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::ScopedJoinHandle;
+use std::time::Duration;
 
 use etwkit_extract::Extract;
 use etwkit_trace::derive::columns::{Get, int64};
@@ -12,7 +15,11 @@ use crate::levels::Levels;
 use crate::page::PageWriter;
 use crate::part::{Dim, Parts};
 use crate::scan::Scan;
+use crate::spill::{Record, Sorter};
 use crate::tables::{self, Facts, Rows};
+
+/// How long whoever waits for threads sleeps before it looks at them again.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// How far building is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,21 +78,53 @@ fn one(
         }
     }
     let (found, sorters) = scan.finish(first)?;
-    let mut made = Vec::new();
-    for (dim, sorter) in sorters {
-        let mut levels = Levels::new(folder, dim, (found.from, found.to));
-        let mut sorted = sorter.finish().map_err(Error::io("read", folder))?;
-        let mut count = 0u64;
-        while let Some(record) = sorted.next().map_err(Error::io("read", folder))? {
-            levels.push(&record)?;
-            count += 1;
-            if count.is_multiple_of(1 << 18) && !go_on(0) {
-                return Err(Error::Stopped);
-            }
-        }
-        made.push((dim, levels.finish()?));
-    }
+    let made = sum_up(sorters, folder, (found.from, found.to), go_on)?;
     Ok((found, made))
+}
+
+/// The levels of each kind of sums, each in a thread of its own: none needs another.
+fn sum_up(
+    sorters: Vec<(Dim, Sorter)>,
+    folder: &Path,
+    bounds: (i64, i64),
+    go_on: &mut dyn FnMut(u64) -> bool,
+) -> Result<Vec<(Dim, usize)>> {
+    let stop = &AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let work = |(dim, sorter)| scope.spawn(move || levels_of(dim, sorter, folder, bounds, stop));
+        let threads: Vec<_> = sorters.into_iter().map(work).collect();
+        while threads.iter().any(|thread| !thread.is_finished()) {
+            if !go_on(0) {
+                stop.store(true, Ordering::Relaxed);
+            }
+            std::thread::sleep(PAUSE);
+        }
+        let made = |thread: ScopedJoinHandle<'_, _>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        threads.into_iter().map(made).collect()
+    })
+}
+
+/// Writes the levels of one kind of sums; with how many there are.
+fn levels_of(
+    dim: Dim,
+    sorter: Sorter,
+    folder: &Path,
+    bounds: (i64, i64),
+    stop: &AtomicBool,
+) -> Result<(Dim, usize)> {
+    let mut levels = Levels::new(folder, dim, bounds);
+    let mut sorted = sorter.finish().map_err(Error::io("read", folder))?;
+    let mut count = 0u64;
+    while let Some(record) = sorted.next().map_err(Error::io("read", folder))? {
+        levels.push(&record)?;
+        count += 1;
+        if count.is_multiple_of(1 << 16) && stop.load(Ordering::Relaxed) {
+            return Err(Error::Stopped);
+        }
+    }
+    Ok((dim, levels.finish()?))
 }
 
 /// Events of each second, which is all that is kept of when events of any kind were logged.
@@ -106,7 +145,7 @@ fn seconds(extract: &Extract, folder: &Path) -> Result<()> {
     }
     let mut writer = PageWriter::create(&folder.join(SECONDS), 1)?;
     for (second, events) in seconds {
-        let mut record = crate::spill::Record { keys: [0, 0, second, second], ..Default::default() };
+        let mut record = Record { keys: [0, 0, second, second], ..Default::default() };
         if let Some(value) = record.values.first_mut() {
             *value = events;
         }

@@ -63,6 +63,15 @@ impl Pyramid {
         Ok(Self { bounds, store })
     }
 
+    /// Reads the descriptions of all files, which are otherwise read when they are first needed: seconds
+    /// where pages are gigabytes. Meanwhile anything may be asked. `go_on` returns `false` to stop that.
+    ///
+    /// # Errors
+    /// If a file is damaged.
+    pub fn open_files(&self, go_on: &dyn Fn() -> bool) -> Result<()> {
+        self.store.open_files(go_on)
+    }
+
     /// What lies where in time.
     #[must_use]
     pub const fn bounds(&self) -> Bounds {

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -72,9 +73,9 @@ impl Sorter {
         };
         for (place, (begin, end)) in self.runs.into_iter().enumerate() {
             sorted.runs.push(Run { next: begin, end, buffer: Vec::new(), at: 0 });
-            sorted.refill(place)?;
+            sorted.begin(place)?;
         }
-        sorted.refill(usize::MAX)?;
+        sorted.begin(usize::MAX)?;
         Ok(sorted)
     }
 }
@@ -99,18 +100,30 @@ struct Run {
 impl Sorted {
     /// The next one; nothing at the end.
     pub(crate) fn next(&mut self) -> io::Result<Option<Record>> {
-        let Some(Reverse((record, place))) = self.heap.pop() else { return Ok(None) };
-        self.refill(place)?;
+        let Some(Reverse((_, place))) = self.heap.peek() else { return Ok(None) };
+        let following = self.following(*place)?;
+        let Some(mut least) = self.heap.peek_mut() else { return Ok(None) };
+        let place = least.0.1;
+        let Reverse((record, _)) = match following {
+            // One step through the heap in place of two, since most records are replaced by one of their run.
+            Some(following) => std::mem::replace(&mut *least, Reverse((following, place))),
+            None => PeekMut::pop(least),
+        };
         Ok(Some(record))
     }
 
-    /// Puts the next record of a run into the heap, or of those that were never spilled.
-    fn refill(&mut self, place: usize) -> io::Result<()> {
-        let next = match (self.runs.get_mut(place), &mut self.file) {
-            (Some(run), Some(file)) => run.next(file)?,
-            _ => self.held.next(),
-        };
-        self.heap.extend(next.map(|record| Reverse((record, place))));
+    /// The next record of a run, or of those that were never spilled.
+    fn following(&mut self, place: usize) -> io::Result<Option<Record>> {
+        match (self.runs.get_mut(place), &mut self.file) {
+            (Some(run), Some(file)) => run.next(file),
+            _ => Ok(self.held.next()),
+        }
+    }
+
+    /// Puts the first record of a run into the heap.
+    fn begin(&mut self, place: usize) -> io::Result<()> {
+        let first = self.following(place)?;
+        self.heap.extend(first.map(|record| Reverse((record, place))));
         Ok(())
     }
 }

@@ -24,6 +24,9 @@ const MAX_ROWS: u64 = 2_000_000;
 /// Hears of a run of buckets with equal sums: its key, the run, and the width of its buckets.
 type OnRun<'f> = &'f mut dyn FnMut((i32, i32), &Run, u32);
 
+/// A file with a lock of its own, so that whoever needs a small one does not wait for a large one.
+type OpenFile = Arc<Mutex<Option<Arc<PageFile>>>>;
+
 /// What is kept open: files, opened when they are first needed.
 #[derive(Debug)]
 pub(crate) struct Store {
@@ -32,7 +35,7 @@ pub(crate) struct Store {
     pub(crate) facts: Facts,
     pub(crate) tables: Vec<Table>,
     is_summary: bool,
-    files: Mutex<BTreeMap<String, Arc<PageFile>>>,
+    files: Mutex<BTreeMap<String, OpenFile>>,
 }
 
 /// A table that sums were made of.
@@ -112,12 +115,29 @@ impl Store {
 
     pub(crate) fn page_file(&self, name: &str) -> Result<Arc<PageFile>> {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(file) = files.get(name) {
+        let place = Arc::clone(files.entry(name.to_owned()).or_default());
+        drop(files);
+        let mut open = place.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(file) = &*open {
             return Ok(Arc::clone(file));
         }
         let file = Arc::new(PageFile::open(&self.folder.join(name))?);
-        files.insert(name.to_owned(), Arc::clone(&file));
+        *open = Some(Arc::clone(&file));
         Ok(file)
+    }
+
+    /// Opens all files of levels, the coarsest first, since they are small and drawn first.
+    pub(crate) fn open_files(&self, go_on: &dyn Fn() -> bool) -> Result<()> {
+        let levels = &self.about.levels;
+        for level in (0..levels.values().copied().max().unwrap_or(0)).rev() {
+            for (dim, _) in levels.iter().filter(|(_, count)| level < **count) {
+                if !go_on() {
+                    return Err(Error::Stopped);
+                }
+                self.page_file(&level_file(dim, level))?;
+            }
+        }
+        self.tables.iter().try_for_each(|table| table.base().map(drop))
     }
 
     /// Gives the sums of a level: those of the keys (of all without any), with their values of these slots,

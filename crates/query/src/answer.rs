@@ -10,6 +10,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use crate::runtime::{Threads, stopped};
+use crate::stop::Stop;
 use crate::{Cancel, Error, Result, error};
 
 /// Batches that wait for the reader before the engine pauses.
@@ -40,6 +41,7 @@ enum Rows {
 struct Work {
     batches: mpsc::Receiver<Result<RecordBatch>>,
     task: JoinHandle<()>,
+    stop: Stop,
     /// Behind the task: others may have them when that was told to end.
     threads: Threads,
 }
@@ -50,7 +52,7 @@ impl Answer {
     pub(crate) fn start(
         mut stream: SendableRecordBatchStream,
         threads: Threads,
-        cancel: Cancel,
+        (cancel, stop): (Cancel, Stop),
         damage: impl Fn() -> Option<StoreError> + Send + 'static,
     ) -> Result<Self> {
         let schema = stream.schema();
@@ -80,7 +82,7 @@ impl Answer {
                 }
             }
         })?;
-        Ok(Self { schema, cancel, rows: Rows::Computed(Work { batches, task, threads }) })
+        Ok(Self { schema, cancel, rows: Rows::Computed(Work { batches, task, stop, threads }) })
     }
 
     /// Rows that are there already.
@@ -148,6 +150,7 @@ impl Work {
         // that.
         let next = self.threads.block_on(cancel.or(async { self.batches.recv().await.transpose() }));
         if next.is_err() {
+            self.stop.tell();
             self.task.abort();
             self.batches.close();
             while self.batches.try_recv().is_ok() {}
@@ -158,6 +161,7 @@ impl Work {
 
 impl Drop for Work {
     fn drop(&mut self) {
+        self.stop.tell();
         self.task.abort();
     }
 }

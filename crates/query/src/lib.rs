@@ -40,6 +40,7 @@ mod source;
 mod spill;
 mod stacks;
 mod statement;
+mod stop;
 pub mod test_run;
 pub mod text;
 pub mod time_format;

@@ -1,8 +1,8 @@
 //! The threads on which questions are planned and answered.
 //!
-//! Each statement has threads to itself while it is answered. A join of everything with everything computes
-//! for hours without a pause, and a task can be stopped only where it pauses: when such a statement is given
-//! up, its threads stay busy, and whoever shared them would wait as long. So threads of finished statements
+//! Each statement has threads to itself while it is answered. A task can be stopped only where it pauses, and
+//! between the batches of a join (see `stop`) much may be computed: when such a statement is given up, its
+//! threads stay busy, and whoever shared them would wait as long. So threads of finished statements
 //! are used again, those of one that was given up only once nothing computes on them any more. No set of
 //! threads is ever closed while somebody waits for what it computes.
 

@@ -16,6 +16,7 @@ use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{Expr, LogicalPlan};
+use datafusion::physical_plan::execute_stream;
 use datafusion::prelude::{SQLOptions, SessionConfig, SessionContext};
 use etwkit_extract::StoreError;
 use etwkit_extract::manifest::Manifest;
@@ -30,6 +31,7 @@ use crate::parameters::{Parameter, Values};
 use crate::rename::RenameRules;
 use crate::runtime::Threads;
 use crate::spill::Spill;
+use crate::stop::{self, Stop};
 use crate::{Answer, Cancel, Error, Result, Source, error, functions, one_row, statement, trace_keys};
 
 /// What answers take names of methods from, in the SQL of questions that show them.
@@ -357,17 +359,21 @@ impl Engine {
         let names = scanned(&plan);
         // What the plan starts goes on where it was started, so that the rows come from there.
         let threads = self.threads()?;
+        let stop = Stop::default();
+        let told = stop.clone();
         let stream = threads.wait_for(&self.options.cancel, async move {
             let starting = async {
                 if plan_needs_frames(&plan)? {
                     loader.frames(&context.state()).await?;
                 }
-                context.execute_logical_plan(one_row::held(plan)?).await?.execute_stream().await
+                let rows = context.execute_logical_plan(one_row::held(plan)?).await?;
+                let task = Arc::new(rows.task_ctx());
+                execute_stream(stop::in_joins(rows.create_physical_plan().await?, &told)?, task)
             };
             starting.await.map_err(|e| error::from_planning(&e))
         })?;
         let (tables, names) = (self.tables.clone(), names);
-        Answer::start(stream, threads, self.options.cancel.clone(), move || tables.damage(&names))
+        Answer::start(stream, threads, (self.options.cancel.clone(), stop), move || tables.damage(&names))
     }
 }
 

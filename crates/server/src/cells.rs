@@ -14,6 +14,9 @@ const TOO_LARGE: u64 = 1 << 53;
 /// Longest text of a cell; what is longer is cut.
 const MAX_TEXT: usize = 64 << 10;
 
+/// Texts of an answer together, at most; rows behind them are cut.
+const MAX_TEXTS: usize = 32 << 20;
+
 /// Rows of an answer.
 pub(crate) struct Rows {
     pub(crate) schema: SchemaRef,
@@ -22,21 +25,23 @@ pub(crate) struct Rows {
     pub(crate) is_cut: bool,
 }
 
-/// Asks, and keeps so many rows.
+/// Asks, and keeps so many rows, and no more texts than a page can use.
 pub(crate) fn asked(session: &Session, sql: &str, most: usize) -> Result<Rows> {
     let mut answer = session.sql(sql)?;
     let schema = answer.schema().clone();
-    let (mut rows, mut is_cut) = (Vec::new(), false);
+    let (mut rows, mut texts) = (Vec::new(), 0_usize);
     for batch in &mut answer {
         let batch = batch?;
-        let room = most.saturating_sub(rows.len());
-        is_cut = batch.num_rows() > room;
-        rows.extend((0..batch.num_rows().min(room)).map(|row| cells(&batch, row)));
-        if is_cut {
-            break;
+        for row in 0..batch.num_rows() {
+            if rows.len() >= most || texts > MAX_TEXTS {
+                return Ok(Rows { schema, rows, is_cut: true });
+            }
+            let row = cells(&batch, row);
+            texts = row.iter().filter_map(text).map(str::len).fold(texts, usize::saturating_add);
+            rows.push(row);
         }
     }
-    Ok(Rows { schema, rows, is_cut })
+    Ok(Rows { schema, rows, is_cut: false })
 }
 
 /// Asks for all rows, as columns.

@@ -12,13 +12,18 @@ mod about;
 mod api;
 mod ask;
 mod cells;
+mod client;
+mod disk_map;
 mod flame;
 mod guard;
 mod lanes;
 mod lines;
+mod modules;
 mod opening;
+mod options;
 mod page;
 mod pivot;
+mod pivot_series;
 mod problem;
 mod recent;
 mod routes;
@@ -36,8 +41,8 @@ mod token;
 pub mod wire;
 mod work;
 
-pub use server::{Running, Server, ServerOptions, StartError};
-pub use state::Demo;
+pub use options::{Demo, Limits, ServerOptions};
+pub use server::{Running, Server, StartError};
 
 #[cfg(test)]
 mod wire_file;

@@ -29,8 +29,9 @@ pub(crate) fn begin(shared: &Arc<Shared>, path: &Path) -> Result<()> {
             let _one = lock(&shared.opening);
             open(&shared, &trace)
         };
+        let mut opened = None;
         *lock(&trace.stage) = match stage {
-            Ok(ready) => Stage::Ready(Arc::new(ready)),
+            Ok(ready) => Stage::Ready(Arc::clone(opened.insert(Arc::new(ready)))),
             Err(problem) => {
                 let failure = problem.into_failure();
                 Stage::Failed {
@@ -39,6 +40,11 @@ pub(crate) fn begin(shared: &Arc<Shared>, path: &Path) -> Result<()> {
                 }
             }
         };
+        // The first picture is drawn from small files; those of finer ones are read meanwhile. What fails
+        // here fails again for whoever asks, and is told there.
+        if let Some(Ok(pyramid)) = opened.as_ref().map(|ready| ready.pyramid()) {
+            let _ = pyramid.open_files(&|| !shared.ending.is_asked());
+        }
     })?;
     Ok(())
 }

@@ -154,7 +154,7 @@ impl<'r> Level<'r> {
 }
 
 /// What a measure needs of each row, and how it is computed.
-fn computed(
+pub(crate) fn computed(
     table: &'static Table,
     selected: &Selected,
     number: usize,
@@ -185,7 +185,7 @@ fn computed(
 }
 
 /// A row of groups: value, label, measures.
-fn split(row: Vec<Cell>) -> PivotRow {
+pub(crate) fn split(row: Vec<Cell>) -> PivotRow {
     let mut cells = row.into_iter();
     let value = cells.next().unwrap_or(Cell::Missing(()));
     let label = cells.next().as_ref().and_then(text).unwrap_or_default().to_owned();
@@ -193,7 +193,7 @@ fn split(row: Vec<Cell>) -> PivotRow {
 }
 
 /// Groups of stacks are called by their innermost frames.
-fn name_stacks(session: &Session, rows: &mut [PivotRow]) -> Result<()> {
+pub(crate) fn name_stacks(session: &Session, rows: &mut [PivotRow]) -> Result<()> {
     let frames = session.frames()?;
     let Some(frames) = frames.trace(0) else { return Ok(()) };
     for row in rows {

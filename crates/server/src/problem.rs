@@ -153,6 +153,8 @@ impl IntoResponse for Problem {
         let headers = response.headers_mut();
         if self.status == StatusCode::SERVICE_UNAVAILABLE {
             headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            // Those who wait for a connection come before those who were sent away.
+            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         if self.status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));

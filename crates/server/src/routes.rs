@@ -16,7 +16,10 @@ use serde::Deserialize;
 use crate::problem::{Problem, Result};
 use crate::state::Shared;
 use crate::wire::{Info, OpenRequest};
-use crate::{api, ask, flame, guard, lanes, opening, page, pivot, recent, rows, schema, search, sql, stack};
+use crate::{
+    api, ask, disk_map, flame, guard, lanes, modules, opening, page, pivot, pivot_series, recent, rows,
+    schema, search, sql, stack,
+};
 
 /// Largest trace that the page may send; larger ones are opened by their path.
 const MAX_UPLOAD: u64 = 16 << 30;
@@ -36,6 +39,10 @@ pub(crate) fn router(shared: &Arc<Shared>) -> Router {
         .route("/flame", api::ask(flame::flame))
         .route("/stack", api::ask(stack::stack))
         .route("/pivot", api::ask(pivot::pivot))
+        .route("/pivot_series", api::ask(pivot_series::pivot_series))
+        .route("/disk_map", api::ask(disk_map::map))
+        .route("/disk_cell", api::ask(disk_map::cell))
+        .route("/modules", api::ask(modules::modules))
         .route("/rows", api::ask(rows::rows))
         .route("/search", api::ask(search::search))
         .route("/ask", api::ask(ask::ask))

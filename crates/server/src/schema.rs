@@ -16,7 +16,8 @@ pub(crate) fn schema() -> Schema {
 
 fn table(table: &'static Table) -> TableInfo {
     let columns = crate::tables::columns(table).iter().map(crate::tables::Shown::info).collect();
-    TableInfo { name: table.name.to_owned(), sentence: one_line(table.doc), columns }
+    let has_time = crate::times::of(table).moment().is_some();
+    TableInfo { name: table.name.to_owned(), sentence: one_line(table.doc), columns, has_time }
 }
 
 /// A declared column.

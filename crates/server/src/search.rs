@@ -16,8 +16,8 @@ const MOST: u32 = 50;
 const MAX_TEXT: usize = 1_000;
 
 /// What is looked through: the kind of its hits; the field of their chips; SQL with `LIKE` for the condition
-/// and `PROCESS_LABEL` and `THREAD_LABEL` for what those are called; its columns are label, detail, value of the
-/// chip, and time.
+/// and `PROCESS_LABEL` and `THREAD_LABEL` for what those are called; its columns are label, detail, value of
+/// the chip, and time.
 const KINDS: [(&str, Option<Field>, &str, &str); 8] = [
     (
         "process",

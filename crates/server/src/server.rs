@@ -9,15 +9,16 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
-use etwkit_engine::Engine;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::net::{TcpListener, TcpStream};
+use hyper_util::rt::TokioTimer;
+use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Semaphore;
 
+use crate::client::Client;
 use crate::opening;
+use crate::options::ServerOptions;
 use crate::routes::router;
-use crate::state::{Demo, Shared};
+use crate::state::Shared;
 use crate::token::Token;
 
 /// Connections at once. A browser has six; more wait until one of them ends.
@@ -28,18 +29,6 @@ const HEAD_TIME: Duration = Duration::from_secs(15);
 
 /// How long it waits where the system takes no more connections.
 const PAUSE: Duration = Duration::from_millis(50);
-
-/// What a server needs.
-pub struct ServerOptions {
-    /// What opens and asks traces.
-    pub engine: Engine,
-    /// Port on the loopback address; a free one without it.
-    pub port: Option<u16>,
-    /// Folder for the list of traces that were opened, and for those that the page sends.
-    pub cache_folder: PathBuf,
-    /// Makes the trace of the demonstration, if there is one.
-    pub demo: Option<Demo>,
-}
 
 /// Why a server does not start.
 #[derive(Debug, thiserror::Error)]
@@ -84,9 +73,9 @@ impl Server {
         let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, port)));
         let listener = listener.map_err(|source| StartError::Listen { port, source })?;
         let address = listener.local_addr()?;
-        let ServerOptions { engine, cache_folder, demo, .. } = options;
-        let shared = Arc::new(Shared::new(engine, Token::new()?, address.port(), cache_folder, demo)?);
-        runtime.spawn(listen(listener, router(&shared)));
+        let token = Token::new()?;
+        let shared = Arc::new(Shared::new(options, token, address.port())?);
+        runtime.spawn(listen(listener, router(&shared), shared.limits.receiving_time));
         Ok(Running {
             address,
             token: shared.token.as_str().to_owned(),
@@ -147,14 +136,16 @@ impl Drop for Running {
     }
 }
 
-async fn listen(listener: TcpListener, router: Router) {
+async fn listen(listener: TcpListener, router: Router, receiving_time: Duration) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     while let Ok(place) = places.clone().acquire_owned().await {
         match listener.accept().await {
             Ok((stream, _)) => {
+                // Answers are written as a whole.
+                let _ = stream.set_nodelay(true);
                 let router = router.clone();
                 tokio::spawn(async move {
-                    serve(stream, router).await;
+                    serve(Client::new(stream, receiving_time), router).await;
                     drop(place);
                 });
             }
@@ -165,9 +156,7 @@ async fn listen(listener: TcpListener, router: Router) {
 }
 
 /// Answers the requests of one connection. When the client goes away, what it asked for is dropped.
-async fn serve(stream: TcpStream, router: Router) {
-    // Answers are written as a whole.
-    let _ = stream.set_nodelay(true);
+async fn serve(client: Client, router: Router) {
     let service = hyper::service::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
         let mut router = router.clone();
         async move {
@@ -181,7 +170,7 @@ async fn serve(stream: TcpStream, router: Router) {
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
         .max_buf_size(64 << 10)
-        .serve_connection(TokioIo::new(stream), service);
+        .serve_connection(client, service);
     // A client that breaks off has nobody to be told.
     let _ = connection.await;
 }

@@ -9,12 +9,10 @@ use etwkit_pyramid::Pyramid;
 use etwkit_query::{Cancel, Session};
 use tokio::sync::Semaphore;
 
+use crate::options::{Demo, Limits, ServerOptions};
 use crate::problem::{Problem, Result};
 use crate::token::Token;
 use crate::wire::{self, State, TraceInfo};
-
-/// Writes the trace of the demonstration and tells where.
-pub type Demo = Arc<dyn Fn() -> std::io::Result<PathBuf> + Send + Sync>;
 
 /// Traces that can be open at once: as many extracts stay open.
 pub(crate) const MOST_TRACES: usize = 24;
@@ -29,6 +27,7 @@ pub(crate) struct Shared {
     pub(crate) port: u16,
     pub(crate) cache_folder: PathBuf,
     pub(crate) demo: Option<Demo>,
+    pub(crate) limits: Limits,
     pub(crate) line: Arc<Semaphore>,
     pub(crate) turns: Arc<Semaphore>,
     /// Gives up what is being opened when the server ends.
@@ -73,13 +72,8 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Shared {
-    pub(crate) fn new(
-        engine: Engine,
-        token: Token,
-        port: u16,
-        cache_folder: PathBuf,
-        demo: Option<Demo>,
-    ) -> std::io::Result<Self> {
+    pub(crate) fn new(options: ServerOptions, token: Token, port: u16) -> std::io::Result<Self> {
+        let ServerOptions { engine, cache_folder, demo, limits, .. } = options;
         let uploads = cache_folder.join("uploads").join(Token::new()?.as_str());
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         Ok(Self {
@@ -88,6 +82,7 @@ impl Shared {
             port,
             cache_folder,
             demo,
+            limits,
             line: Arc::new(Semaphore::new(LINE)),
             turns: Arc::new(Semaphore::new(processors.clamp(4, 16))),
             ending: Cancel::default(),

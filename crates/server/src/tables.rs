@@ -128,7 +128,7 @@ impl Shown {
                 (named(&process), format!(" LEFT JOIN process {process} ON {process}.process_key = {value}"))
             }
             How::Thread(_) => (
-                thread_label(&thread, &process),
+                format!("CASE WHEN {thread}.tid IS NOT NULL THEN {} END", thread_label(&thread, &process)),
                 format!(
                     " LEFT JOIN thread {thread} ON {thread}.thread_key = {value} \
                      LEFT JOIN process {process} ON {process}.process_key = {thread}.process_key"
@@ -149,11 +149,9 @@ pub(crate) fn process_label(process: &str) -> String {
     format!("concat(coalesce({process}.name, '?'), ' (', {process}.pid, ')')")
 }
 
-/// What a thread is called, beside its process.
+/// What a thread is called, beside its process: `concat` leaves out what is null.
 pub(crate) fn thread_label(thread: &str, process: &str) -> String {
-    format!(
-        "concat({thread}.tid, ' (', coalesce({process}.name, '?'), ' ', coalesce({process}.pid, -1), ')')"
-    )
+    format!("concat({thread}.tid, ' (', coalesce({process}.name, '?'), ' ' || {process}.pid, ')')")
 }
 
 #[cfg(test)]

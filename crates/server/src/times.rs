@@ -41,6 +41,10 @@ const SPANS: [(&str, &str); 16] = [
 /// Columns whose values are the time between beginning and end.
 const LENGTHS: [&str; 4] = ["duration_ns", "io_ns", "lifetime_ns", "hold_ns"];
 
+/// Ends of operations: what they did is there when they end. Everything else that has an end lives until
+/// then.
+const OPERATIONS: [&str; 4] = ["complete_ns", "end_ns", "exit_ns", "release_ns"];
+
 /// Where the rows of a table lie.
 pub(crate) fn of(table: &Table) -> Times {
     let has = |name: &str| table.column(name).map(|column| column.name);
@@ -82,29 +86,51 @@ impl Times {
     /// The part of a column's value that lies in a part of the trace, or all of it where it is no length of
     /// time.
     pub(crate) fn clipped(self, column: &str, range: Option<Range>) -> String {
-        let Some(Range { from_ns: a, to_ns: b }) = range else { return format!("t.{column}") };
-        let part = |begin: &str, end: &str| {
-            format!(
+        match (range, self.stretch(column)) {
+            (Some(Range { from_ns: a, to_ns: b }), Some((begin, end))) => format!(
                 "CASE WHEN t.{column} IS NOT NULL AND {begin} IS NOT NULL AND {end} IS NOT NULL \
                  THEN greatest(least({end}, {b}) - greatest({begin}, {a}), 0) END"
-            )
-        };
-        match (self, column) {
-            (Self::Switch, "wait_ns") => part("t.last_out_ns", "t.last_out_ns + t.wait_ns"),
+            ),
+            _ => format!("t.{column}"),
+        }
+    }
+
+    /// From when to when the time was that a column measures; nothing where it is no length of time.
+    pub(crate) fn stretch(self, column: &str) -> Option<(String, String)> {
+        let (begin, end) = match (self, column) {
+            (Self::Switch, "wait_ns") => ("t.last_out_ns".to_owned(), "t.last_out_ns + t.wait_ns".to_owned()),
             (Self::Switch, "ready_ns") => {
                 let begin = "coalesce(t.in_ns - t.ready_ns, t.readied_ns, t.last_out_ns)";
-                part(begin, &format!("{begin} + t.ready_ns"))
+                (begin.to_owned(), format!("{begin} + t.ready_ns"))
             }
             (Self::Switch, "run_ns") => {
                 let begin = "coalesce(t.in_ns, t.out_ns - t.run_ns, 0)";
-                part(begin, &format!("{begin} + t.run_ns"))
+                (begin.to_owned(), format!("{begin} + t.run_ns"))
             }
-            (Self::Span("init_ns", _), "service_ns") => part("t.complete_ns - t.service_ns", "t.complete_ns"),
-            (Self::Span("init_ns", _), "queue_ns") => part("t.init_ns", "t.init_ns + t.queue_ns"),
+            (Self::Span("init_ns", _), "service_ns") => {
+                ("t.complete_ns - t.service_ns".to_owned(), "t.complete_ns".to_owned())
+            }
+            (Self::Span("init_ns", _), "queue_ns") => {
+                ("t.init_ns".to_owned(), "t.init_ns + t.queue_ns".to_owned())
+            }
             (Self::Span(begin, end), length) if LENGTHS.contains(&length) => {
-                part(&format!("t.{begin}"), &format!("t.{end}"))
+                (format!("t.{begin}"), format!("t.{end}"))
             }
-            _ => format!("t.{column}"),
+            _ => return None,
+        };
+        Some((begin, end))
+    }
+
+    /// The moment at which a row stands in a graph: operations where they end, what lives where it begins,
+    /// stays on a processor where they begin. Nothing where rows are of the whole trace.
+    pub(crate) fn moment(self) -> Option<String> {
+        match self {
+            Self::At(at) => Some(format!("t.{at}")),
+            Self::Span(begin, end) => {
+                Some(format!("t.{}", if OPERATIONS.contains(&end) { end } else { begin }))
+            }
+            Self::Switch => Some("t.in_ns".to_owned()),
+            Self::Nowhere => None,
         }
     }
 
@@ -131,5 +157,16 @@ mod tests {
         assert_eq!(of("dpc_isr"), Times::Span("start_ns", "end_ns"));
         assert_eq!(of("cpu_process"), Times::Nowhere);
         assert_eq!(of("module"), Times::Nowhere);
+    }
+
+    #[test]
+    fn operations_stand_where_they_end_and_lives_where_they_begin() {
+        let moment = |name: &str| of(table(name).unwrap()).moment();
+        assert_eq!(moment("cpu_sample").as_deref(), Some("t.ts_ns"));
+        assert_eq!(moment("disk_io").as_deref(), Some("t.complete_ns"));
+        assert_eq!(moment("process").as_deref(), Some("t.start_ns"));
+        assert_eq!(moment("context_switch").as_deref(), Some("t.in_ns"));
+        assert_eq!(moment("cpu_process"), None);
+        assert_eq!(of(table("disk_io").unwrap()).stretch("size_bytes"), None);
     }
 }

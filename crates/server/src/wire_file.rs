@@ -7,15 +7,16 @@ use ts_rs::{Config, TS};
 
 use crate::wire::*;
 
-/// The text of the file.
-fn text() -> String {
-    let config = Config::new().with_large_int("number");
-    macro_rules! declared {
-        ($($name:ty),* $(,)?) => {
-            [$(format!("export {}", <$name as TS>::decl(&config))),*]
-        };
-    }
-    let types = declared![
+macro_rules! declared {
+    ($($name:ty),* $(,)?) => {{
+        let config = Config::new().with_large_int("number");
+        vec![$(format!("export {}", <$name as TS>::decl(&config))),*]
+    }};
+}
+
+/// What is open, and how it is asked.
+fn asking() -> Vec<String> {
+    declared![
         Range,
         Field,
         Chip,
@@ -30,6 +31,12 @@ fn text() -> String {
         State,
         Recent,
         OpenRequest,
+    ]
+}
+
+/// Lanes and stacks.
+fn over_time() -> Vec<String> {
+    declared![
         LaneKind,
         LanesRequest,
         LanesAnswer,
@@ -51,6 +58,12 @@ fn text() -> String {
         StackRequest,
         StackAnswer,
         Frame,
+    ]
+}
+
+/// Tables and questions.
+fn tables() -> Vec<String> {
+    declared![
         Schema,
         TableInfo,
         ColumnInfo,
@@ -60,6 +73,20 @@ fn text() -> String {
         PivotRequest,
         PivotAnswer,
         PivotRow,
+        PivotSeriesRequest,
+        PivotSeriesAnswer,
+        PivotSeries,
+        DiskMapRequest,
+        DiskMapAnswer,
+        DiskOnMap,
+        DiskCellRequest,
+        DiskCellAnswer,
+        DiskCellFile,
+        ModulesRequest,
+        ModuleOwner,
+        ModulesAnswer,
+        ModulesOf,
+        ModuleOn,
         RowsRequest,
         RowsAnswer,
         SearchRequest,
@@ -72,7 +99,12 @@ fn text() -> String {
         Answer,
         AnswerTable,
         AnswerColumn,
-    ];
+    ]
+}
+
+/// The text of the file.
+fn text() -> String {
+    let types = [asking(), over_time(), tables()].concat();
     let waits = format!("export const WAITS = {WAITS:?} as const;");
     format!(
         "// Written by the tests of crates/server from its types; not edited by hand.\n\n{}\n\n{waits}\n",

@@ -1,7 +1,6 @@
 //! Questions block: each has a thread of its own while it is answered.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use etwkit_engine::{Asking, Resources};
 use etwkit_query::Cancel;
@@ -12,12 +11,6 @@ use crate::state::Shared;
 
 /// Folding stacks and planning recurse.
 const STACK_BYTES: usize = 16 << 20;
-
-/// Longest time of an answer.
-pub(crate) const MOST_TIME: Duration = Duration::from_secs(60);
-
-/// Memory of one question for sorting, grouping and joining.
-const MEMORY_BYTES: usize = 512 << 20;
 
 /// Gives a question up when whoever waits for it is gone.
 struct GiveUp(Option<Arc<Shared>>, Cancel);
@@ -32,7 +25,7 @@ impl Drop for GiveUp {
 }
 
 /// Answers on a thread of its own. The question is given up when what is returned is dropped, which it is
-/// when the client has gone, and after a minute.
+/// when the client has gone, and after the longest time of an answer.
 pub(crate) async fn answer<T: Send + 'static>(
     shared: Arc<Shared>,
     work: impl FnOnce(&Asking) -> Result<T> + Send + 'static,
@@ -42,7 +35,7 @@ pub(crate) async fn answer<T: Send + 'static>(
     let turn = shared.turns.clone().acquire_owned().await;
     let turn = turn.map_err(|_| Problem::internal("the server ends"))?;
     let asking = Asking {
-        resources: Resources { memory_bytes: Some(MEMORY_BYTES), threads: None },
+        resources: Resources { memory_bytes: Some(shared.limits.question_bytes), threads: None },
         ..Asking::default()
     };
     let mut give_up = GiveUp(Some(shared.clone()), asking.cancel.clone());
@@ -55,9 +48,10 @@ pub(crate) async fn answer<T: Send + 'static>(
         // Nobody waits for it any more if the client has gone.
         let _ = sender.send(answer);
     })?;
-    let answer = tokio::time::timeout(MOST_TIME, receiver).await;
+    let most = shared.limits.question_time;
+    let answer = tokio::time::timeout(most, receiver).await;
     let Ok(answer) = answer else {
-        return Err(Problem::limit(format!("the answer took more than {} s", MOST_TIME.as_secs()))
+        return Err(Problem::limit(format!("the answer took more than {} s", most.as_secs()))
             .with_hint("ask for a smaller part of the trace"));
     };
     give_up.0 = None;

@@ -220,7 +220,7 @@ function Row({ id, index, row, columns, isSelected, props }: RowProps) {
             {cell.share !== undefined && (
               <span class="grid-bar" style={{ width: `${Math.min(100, cell.share * 100)}%` }} />
             )}
-            {at === 0 && <Handle row={row} onToggle={props.onToggle} />}
+            {at === 0 && props.onToggle && <Handle row={row} onToggle={props.onToggle} />}
             <span class="grid-text">{cell.text}</span>
           </div>
         );
@@ -230,12 +230,12 @@ function Row({ id, index, row, columns, isSelected, props }: RowProps) {
 }
 
 /** What opens and closes a row; room for it in front of those that have nothing to open, so that names align. */
-function Handle({ row, onToggle }: { row: GridRow; onToggle: ((row: GridRow) => void) | undefined }) {
+function Handle({ row, onToggle }: { row: GridRow; onToggle: (row: GridRow) => void }) {
   const indent = { marginLeft: `${row.level * 14}px` };
   if (row.isOpen === undefined) return <span class="grid-handle" style={indent} />;
   const toggle = (event: MouseEvent) => {
     event.stopPropagation();
-    onToggle?.(row);
+    onToggle(row);
   };
   return (
     <button

@@ -28,6 +28,8 @@ export interface Colours {
   idle: string;
   system: string;
   chosen: string;
+  read: string;
+  write: string;
   /** By place in `WAITS`. */
   waits: string[];
   series: string[];
@@ -65,6 +67,8 @@ export function colours(): Colours {
     idle: token("idle"),
     system: token("series-system"),
     chosen: token("chosen"),
+    read: token("read"),
+    write: token("write"),
     waits: WAITS.map((wait) => token(`wait-${wait}`)),
     series: Array.from({ length: HUES }, (_, at) => token(`series-${at + 1}`)),
     flame: {
@@ -96,6 +100,21 @@ export function hueOf(trace: string, key: number): number {
   const hue = places.size % HUES;
   places.set(key, hue);
   return hue;
+}
+
+// Values of a column that are no processes have hues of their own, as long as that column is drawn.
+let valuePlaces = new Map<string, number>();
+let valuesOf = "";
+
+/** The place of a value among those of its column, in the order in which they were first drawn. */
+export function placeOfValue(column: string, value: string): number {
+  if (valuesOf !== column) {
+    valuesOf = column;
+    valuePlaces = new Map();
+  }
+  const known = valuePlaces.get(value) ?? valuePlaces.size;
+  valuePlaces.set(value, known);
+  return known;
 }
 
 /** The custom property of a hue, for swatches beside a picture. */

@@ -31,13 +31,19 @@ export function visible(
   return [first, Math.max(first, last)];
 }
 
-/** Sums of neighbours, so that at most `most` values are left: what a table of a graph shows. */
-export function merged(values: readonly number[], most: number): { by: number; sums: number[] } {
+/**
+ * Sums of neighbours, or the highest of them, so that at most `most` values are left: what a table of a graph shows.
+ */
+export function merged(
+  values: readonly number[],
+  most: number,
+  isHighest = false,
+): { by: number; sums: number[] } {
   const by = Math.max(1, Math.ceil(values.length / most));
   const sums: number[] = [];
   values.forEach((value, place) => {
     const to = Math.floor(place / by);
-    sums[to] = (sums[to] ?? 0) + value;
+    sums[to] = isHighest ? Math.max(sums[to] ?? 0, value) : (sums[to] ?? 0) + value;
   });
   return { by, sums };
 }

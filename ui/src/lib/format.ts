@@ -82,6 +82,11 @@ export function count(value: number): string {
   return value < 0 && text !== "0" ? MINUS + text : text;
 }
 
+/** So many of something: `1 row`, `2,000 rows`. */
+export function counted(value: number, one: string): string {
+  return `${count(value)} ${one}${value === 1 ? "" : "s"}`;
+}
+
 const SHORT: [number, string][] = [
   [1e9, "G"],
   [1e6, "M"],

@@ -4,6 +4,7 @@ import { useEffect } from "preact/hooks";
 import { ErrorBoundary } from "../components/boundary";
 import { Splitter } from "../components/splitter";
 import { Tooltip } from "../components/tooltip";
+import { shown } from "../lib/safe";
 import {
   catalogueWidth,
   inspectorWidth,
@@ -144,7 +145,7 @@ function Below(props: ViewProps) {
 export function App() {
   const trace = store.trace.value;
   useEffect(() => {
-    document.title = trace === null ? "etwkit" : `${trace.name} – etwkit`;
+    document.title = trace === null ? "etwkit" : `${shown(trace.name)} – etwkit`;
   }, [trace?.name]);
   return (
     <>

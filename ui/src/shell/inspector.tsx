@@ -13,11 +13,13 @@ import {
   laneChip,
   slice,
   sliceFailure,
+  sliceSource,
   stepInLane,
 } from "../state/focus";
 import { askNames, nameOf } from "../state/names";
 import { chosenLane } from "../state/page";
 import * as store from "../state/store";
+import { SourceLine } from "../views/panel";
 import type { Chip, Frame, Slice } from "../wire";
 
 export function Inspector() {
@@ -175,6 +177,7 @@ function SliceFacts({ at }: { at: Slice }) {
         frames={at.stack}
       />
       {at.readying_thread_key !== null && <Readying at={at} />}
+      {sliceSource.value !== null && <SourceLine source={sliceSource.value} />}
     </>
   );
 }

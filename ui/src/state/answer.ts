@@ -125,7 +125,12 @@ export class Latest<R, T> {
 const APART_MS = 60;
 
 /** The latest answer to the requests of a component, as [`Latest`] gives it. */
-export function useLatest<R, T>(ask: Ask<R, T>, request: R | null, scope: string): Answered<T> {
+export function useLatest<R, T>(
+  ask: Ask<R, T>,
+  request: R | null,
+  scope: string,
+  apartMs = APART_MS,
+): Answered<T> {
   const [answer, setAnswer] = useState<Answered<T> & { scope: string }>({
     data: null,
     failure: null,
@@ -142,7 +147,7 @@ export function useLatest<R, T>(ask: Ask<R, T>, request: R | null, scope: string
         const both = { data: null, failure: null, isBusy: false, ...result };
         setAnswer({ ...both, scope: current.current });
       },
-      APART_MS,
+      apartMs,
     );
   }
   const key = request === null ? null : JSON.stringify(request);

@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { api } from "../api";
 import { span } from "../lib/scale";
-import type { Chip, Failure, Field, LaneKind, Slice } from "../wire";
+import type { Chip, Failure, Field, LaneKind, Slice, Source } from "../wire";
 import { failureOf } from "./answer";
 import { learn } from "./names";
 import { setFocus, setWindow, trace, update, view } from "./store";
@@ -11,6 +11,8 @@ import type { Focus } from "./view-state";
 
 /** What was at the moment. */
 export const slice = signal<Slice | null>(null);
+/** Where that is from. */
+export const sliceSource = signal<Source | null>(null);
 export const sliceFailure = signal<Failure | null>(null);
 export const isSliceBusy = signal(false);
 
@@ -52,6 +54,7 @@ export async function askMoment(focus: Focus | null): Promise<void> {
     const within_ns = Math.round(span(view.value.window) / 300);
     const answer = await api.moment({ trace: of.id, kind, key, at_ns, within_ns }, mine.signal);
     slice.value = answer.slice;
+    sliceSource.value = answer.source;
     if (answer.slice !== null) {
       learn("process", answer.slice.process_key, answer.slice.process);
       learn("thread", answer.slice.thread_key, answer.slice.thread);

@@ -40,6 +40,6 @@ export const inspectorWidth = kept<number>("inspectorWidth", 300);
 export const isInspectorOpen = kept<boolean>("isInspectorOpen", true);
 export const isCatalogueOpen = kept<boolean>("isCatalogueOpen", true);
 /** Share of the height that the timeline has, in hundredths. */
-export const timelineShare = kept<number>("timelineShare", 60);
+export const timelineShare = kept<number>("timelineShare", 50);
 /** The view below the timeline is shown. */
 export const isViewOpen = kept<boolean>("isViewOpen", true);

@@ -28,6 +28,8 @@ interface Props {
   twin: () => ComponentChildren;
   answered: Pick<Answered<unknown>, "failure" | "isBusy">;
   source: Source | null;
+  /** Where the picture is from, if that is not the same. */
+  drawn?: Source | null;
   plotRef: RefObject<HTMLDivElement | null>;
 }
 
@@ -48,18 +50,24 @@ function entries(props: Props): MenuEntry[] {
     source !== null && source.sql !== ""
       ? [{ title: "Open its SQL", run: () => store.openSql(source.sql) }]
       : [];
+  const picture = props.drawn?.sql ?? "";
+  if (picture !== "") sql.push({ title: "Open the SQL of its picture", run: () => store.openSql(picture) });
   const command: MenuEntry[] =
     source !== null && source.command !== ""
       ? [{ title: "Copy its command line", run: () => void navigator.clipboard.writeText(source.command) }]
       : [];
+  // A graph of a view has its place in it.
+  const moves: MenuEntry[] = [
+    { title: "Move up", isOff: place <= 0, run: move(-1) },
+    { title: "Move down", isOff: place >= graphs.length - 1, run: move(1) },
+    { title: "Close", run: () => store.toggleGraph(props.id) },
+  ];
   return [
     ...(props.menu ?? []),
     { title: "Show as a table", isOn: isTwin(props.id), run: () => toggleTwinOf(props.id) },
     ...sql,
     ...command,
-    { title: "Move up", isOff: place <= 0, run: move(-1) },
-    { title: "Move down", isOff: place >= graphs.length - 1, run: move(1) },
-    { title: "Close", run: () => store.toggleGraph(props.id) },
+    ...(place < 0 ? [] : moves),
   ];
 }
 

@@ -141,6 +141,7 @@ export function LaneGraph({ of, trace, opening }: ViewProps & { of: LanesOf }) {
       onHeight={setHeight}
       answered={answered.failure === null ? base : answered}
       source={answered.data?.source ?? null}
+      drawn={base.data?.data.header.source ?? null}
       plotRef={ref}
       gutter={
         <LaneLabels

@@ -2,6 +2,7 @@
 
 import { shown } from "../lib/safe";
 import { addChip } from "../state/store";
+import type { Chip } from "../wire";
 import { type AxisUnit, type Entry, exactTotal, totalText } from "./model";
 
 interface Props {
@@ -10,30 +11,29 @@ interface Props {
   colourOf: (entry: Entry) => string;
   hidden: readonly string[];
   onHide: (id: string) => void;
-  /** Entries are processes, which a filter can take. */
-  isProcess: boolean;
+  /** What a filter takes for an entry, if it can. */
+  chipOf: (entry: Entry) => Chip | null;
 }
 
-export function Legend({ entries, unit, colourOf, hidden, onHide, isProcess }: Props) {
+export function Legend({ entries, unit, colourOf, hidden, onHide, chipOf }: Props) {
   return (
     <ul class="legend">
       {entries.map((entry) => {
         const isHidden = hidden.includes(entry.id);
-        const canTake = isProcess && entry.key !== null;
-        const take = () => {
-          if (entry.key !== null) addChip({ field: "process", values: [String(entry.key)], exclude: false });
-        };
+        const chip = entry.key === null ? null : chipOf(entry);
         const label = shown(entry.label);
-        const what = canTake ? "click: only this; Shift: hide" : "click: hide";
+        const what = chip !== null ? "click: only this; Shift: hide" : "click: hide";
         return (
           <li key={entry.id}>
             <button
               type="button"
               class={isHidden ? "legend-entry is-hidden" : "legend-entry"}
               aria-pressed={!isHidden}
-              data-chip={canTake ? `process:${entry.key}` : undefined}
+              data-chip={chip === null ? undefined : `${chip.field}:${chip.values[0]}`}
               title={`${label}: ${exactTotal(entry.total, unit)} in view (${what})`}
-              onClick={(event) => (canTake && !event.shiftKey && !isHidden ? take() : onHide(entry.id))}
+              onClick={(event) =>
+                chip !== null && !event.shiftKey && !isHidden ? addChip(chip) : onHide(entry.id)
+              }
             >
               <i class="swatch" style={{ "--swatch": colourOf(entry) }} />
               <span class="legend-label">{label}</span>

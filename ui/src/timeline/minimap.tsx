@@ -8,10 +8,12 @@ import { colours, hueOf } from "../draw/colours";
 import { drawStacked } from "../draw/series";
 import { seriesBuckets } from "../lib/buckets";
 import { duration, range as rangeText } from "../lib/format";
+import { hasRows } from "../lib/opening";
 import { ordered, panned, span, toMoment, toPixel, within, zoomed } from "../lib/scale";
 import { useAnswer } from "../state/answer";
 import { learn } from "../state/names";
 import * as store from "../state/store";
+
 import type { Opening, SeriesAnswer, SeriesRequest, TraceInfo } from "../wire";
 import { axis, shapeOf } from "./model";
 import { plotWidth } from "./plot-width";
@@ -121,8 +123,9 @@ export function Minimap({ trace, opening }: { trace: TraceInfo; opening: Opening
   const ref = useRef<HTMLDivElement>(null);
   const handle = useRef<HTMLDivElement>(null);
   const width = plotWidth.value;
+  const hasCpu = hasRows(opening, "context_switch") || hasRows(opening, "cpu_sample");
   const request: SeriesRequest | null =
-    width === 0
+    width === 0 || !hasCpu
       ? null
       : {
           trace: trace.id,

@@ -87,3 +87,22 @@ test("moments find their bucket", () => {
   assert.equal(bucketAt(99, range, 10), null);
   assert.deepEqual(bucketRange(3, range, 10), { from_ns: 400, to_ns: 500 });
 });
+
+test("means and extremes are drawn as they are, on an axis of their unit", () => {
+  const level = {
+    range: { from_ns: 0, to_ns: 2_000_000_000 },
+    capacity: null,
+    unit: "ns",
+    isLevel: true,
+    series: [{ key: 1, label: "a", total: 3_000_000, values: [3_000_000, 0] }],
+    source,
+  };
+  const shape = shapeOf(level, "lines", null);
+  assert.deepEqual([shape.unit, shape.peak, shape.entries[0]?.values], ["ns", 3_000_000, [3_000_000, 0]]);
+  assert.equal(axisText(3_000_000, shape.unit), "3.0 ms");
+  assert.equal(valueText(3_000_000, shape), "3.00 ms");
+  const spent = shapeOf({ ...level, unit: "spent", isLevel: false }, "stacked", null);
+  assert.equal(axis(2.6, spent.unit).most > 2.5, true, "several spend time at once");
+  assert.equal(valueText(0.5, spent), "500 ms · 50.0 %");
+  assert.equal(shapeOf({ ...level, unit: "number" }, "lines", null).unit, "number");
+});

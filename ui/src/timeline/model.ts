@@ -1,11 +1,46 @@
 // What a graph of sums shows, apart from how: rates, bands, the axis, hover texts.
 
-import { bytes, count, duration, exactDuration, exactInUnit, percent, shortCount } from "../lib/format";
+import {
+  bytes,
+  count,
+  duration,
+  exactDuration,
+  exactInUnit,
+  inUnit,
+  percent,
+  shortCount,
+} from "../lib/format";
 import { niceStep, span } from "../lib/scale";
-import type { Range, Series, SeriesAnswer } from "../wire";
+import type { Cell, Range, Source } from "../wire";
 
-/** What the height is: a share of what there is, bytes or pieces in a second. */
-export type AxisUnit = "share" | "bytes/s" | "1/s";
+/**
+ * What the height is: a share of what there is; time that several spend at once, bytes or pieces, in a second; or,
+ * where values do not add up, the value itself.
+ */
+export type AxisUnit = "share" | "time/s" | "bytes/s" | "1/s" | "ns" | "bytes" | "number";
+
+/** A line or band as it was answered. */
+export interface DrawnSeries {
+  /** What its colour goes by; nothing for the others together. */
+  key: number | null;
+  label: string;
+  total: number;
+  values: readonly number[];
+  /** The value of a column that its rows have. */
+  value?: Cell;
+}
+
+/** Series over time, whoever answered. */
+export interface Drawn {
+  range: Range;
+  capacity: number | null;
+  /** `ns`, `bytes` or `count`; `spent` for time of which there is no bound. */
+  unit: string;
+  series: readonly DrawnSeries[];
+  source: Source;
+  /** Values are means or extremes, and not sums. */
+  isLevel?: boolean;
+}
 
 /** Stacked by process; free, system, others and chosen; or a line for each. */
 export type Style = "stacked" | "shares" | "lines";
@@ -15,6 +50,8 @@ export interface Entry {
   key: number | null;
   label: string;
   total: number;
+  /** The value of a column that its rows have; nothing where they are not of one. */
+  value?: Cell;
   /** In the unit of the axis. */
   values: number[];
   /** `hue` of a process, `other`, `system`, `free` or `chosen`. */
@@ -30,21 +67,24 @@ export interface Shape {
   peak: number;
 }
 
-export function axisUnit(answer: Pick<SeriesAnswer, "unit">): AxisUnit {
+export function axisUnit(answer: Pick<Drawn, "unit" | "isLevel">): AxisUnit {
+  if (answer.isLevel) return answer.unit === "ns" || answer.unit === "bytes" ? answer.unit : "number";
   if (answer.unit === "ns") return "share";
+  if (answer.unit === "spent") return "time/s";
   return answer.unit === "bytes" ? "bytes/s" : "1/s";
 }
 
 /** What a value of a bucket is divided by. */
-function divisor(answer: SeriesAnswer, buckets: number): number {
+function divisor(answer: Drawn, buckets: number): number {
+  if (answer.isLevel) return 1;
   const width = span(answer.range) / Math.max(1, buckets);
-  if (answer.unit === "ns") return answer.capacity ?? width;
+  if (answer.unit === "ns" || answer.unit === "spent") return answer.capacity ?? width;
   return width / 1e9;
 }
 
 const isSystem = (label: string) => /^System(\s|$)/.test(label);
 
-function entryOf(series: Series, by: number): Entry {
+function entryOf(series: DrawnSeries, by: number): Entry {
   return {
     id: series.key === null ? "others" : String(series.key),
     key: series.key,
@@ -52,6 +92,7 @@ function entryOf(series: Series, by: number): Entry {
     total: series.total,
     values: series.values.map((value) => value / by),
     look: series.key === null ? "other" : "hue",
+    ...(series.value === undefined ? {} : { value: series.value }),
   };
 }
 
@@ -129,7 +170,7 @@ function peakOf(entries: readonly Entry[], buckets: number, isStacked: boolean):
 }
 
 /** The picture of an answer. */
-export function shapeOf(answer: SeriesAnswer, style: Style, chosen: SeriesAnswer | null): Shape {
+export function shapeOf(answer: Drawn, style: Style, chosen: Drawn | null): Shape {
   const buckets = answer.series[0]?.values.length ?? 0;
   const by = divisor(answer, buckets);
   const all = answer.series.map((one) => entryOf(one, by));
@@ -149,7 +190,7 @@ export function shapeOf(answer: SeriesAnswer, style: Style, chosen: SeriesAnswer
 /** The axis ends at a round number above the highest value, and has a few lines. */
 export function axis(peak: number, unit: AxisUnit): { most: number; at: number[] } {
   if (!(peak > 0)) return { most: 1, at: [] };
-  const base = unit === "bytes/s" ? 1024 ** Math.floor(Math.log2(peak) / 10) : 1;
+  const base = unit === "bytes/s" || unit === "bytes" ? 1024 ** Math.floor(Math.log2(peak) / 10) : 1;
   const step = niceStep(peak / 3 / base) * base;
   // What a few buckets have above all processors is rounding of edges.
   const top = unit === "share" && peak > 0.8 ? 1 : Math.ceil(peak / step - 1e-9) * step;
@@ -159,7 +200,10 @@ export function axis(peak: number, unit: AxisUnit): { most: number; at: number[]
 }
 
 export function axisText(value: number, unit: AxisUnit): string {
-  if (unit === "share") return `${Number((value * 100).toPrecision(3))} %`;
+  if (unit === "share" || unit === "time/s") return `${Number((value * 100).toPrecision(3))} %`;
+  if (unit === "ns") return duration(value, 2);
+  if (unit === "bytes") return bytes(value, 2);
+  if (unit === "number") return shortCount(value);
   return unit === "bytes/s" ? `${bytes(value, 2)}/s` : `${shortCount(value)}/s`;
 }
 
@@ -167,18 +211,29 @@ export function axisText(value: number, unit: AxisUnit): string {
 export function valueText(value: number, shape: Shape): string {
   const width = span(shape.range) / Math.max(1, shape.buckets);
   if (shape.unit === "share") return percent(value);
+  if (shape.unit === "time/s") return `${duration(value * width)} · ${percent(value)}`;
+  if (isLevel(shape.unit)) return totalText(value, shape.unit);
   const sum = Math.round((value * width) / 1e9);
   return shape.unit === "bytes/s" ? `${bytes(value)}/s · ${bytes(sum)}` : count(sum);
 }
 
+/** Values are means or extremes: they are not added up. */
+export function isLevel(unit: AxisUnit): boolean {
+  return unit === "ns" || unit === "bytes" || unit === "number";
+}
+
+const isTime = (unit: AxisUnit) => unit === "share" || unit === "time/s" || unit === "ns";
+
 export function totalText(total: number, unit: AxisUnit): string {
-  if (unit === "share") return duration(total);
-  return unit === "bytes/s" ? bytes(total) : count(total);
+  if (isTime(unit)) return duration(total);
+  if (unit === "number") return inUnit(total, "number");
+  return unit === "1/s" ? count(total) : bytes(total);
 }
 
 export function exactTotal(total: number, unit: AxisUnit): string {
-  if (unit === "share") return exactDuration(total);
-  return exactInUnit(total, unit === "bytes/s" ? "bytes" : "count");
+  if (isTime(unit)) return exactDuration(total);
+  if (unit === "number") return String(total);
+  return exactInUnit(total, unit === "1/s" ? "count" : "bytes");
 }
 
 /** The bucket in which a moment is; nothing outside. */

@@ -8,12 +8,20 @@ import { shown } from "../lib/safe";
 import { span } from "../lib/scale";
 import type { Lane } from "../wire";
 import { WAITS } from "../wire";
-import { bucketRange, exactTotal, type Shape, valueText } from "./model";
+import { bucketRange, exactTotal, isLevel, type Shape, valueText } from "./model";
 
 /** Rows of a table of sums: neighbours are added up to so many. */
 const ROWS = 60;
 
-function Table({ label, head, children }: { label: string; head: string[]; children: ComponentChildren }) {
+export function Table({
+  label,
+  head,
+  children,
+}: {
+  label: string;
+  head: string[];
+  children: ComponentChildren;
+}) {
   return (
     // Its own scrolling is reached by keyboard.
     <div class="twin" role="region" aria-label={`${label}, as a table`} tabIndex={0}>
@@ -34,7 +42,8 @@ function Table({ label, head, children }: { label: string; head: string[]; child
 }
 
 export function SeriesTwin({ title, shape }: { title: string; shape: Shape }) {
-  const columns = shape.entries.map((one) => ({ one, ...merged(one.values, ROWS) }));
+  const highest = isLevel(shape.unit);
+  const columns = shape.entries.map((one) => ({ one, ...merged(one.values, ROWS, highest) }));
   const by = columns[0]?.by ?? 1;
   const rows = columns[0]?.sums.length ?? 0;
   return (
@@ -55,7 +64,7 @@ export function SeriesTwin({ title, shape }: { title: string; shape: Shape }) {
             <th scope="row">{moment(range.from_ns, span(range) * by)}</th>
             {columns.map(({ one, sums }) => (
               <td key={one.id} class="number">
-                {valueText((sums[at] ?? 0) / width, shape)}
+                {valueText((sums[at] ?? 0) / (highest ? 1 : width), shape)}
               </td>
             ))}
           </tr>

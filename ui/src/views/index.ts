@@ -2,7 +2,9 @@
 
 import { ASK, questionView } from "./asked";
 import { SQL } from "./asked/sql";
+import { DISK_MAP } from "./disk-map";
 import { FLAME } from "./flame";
+import { PROCESS_MODULES } from "./modules";
 import { PROCESSES } from "./processes";
 import { ANY_TABLE, TABLE_VIEWS } from "./tables";
 import type { View } from "./view";
@@ -98,8 +100,10 @@ export const VIEWS: View[] = [
   WAIT_CHAINS,
   DPCS,
   ...TABLE_VIEWS.filter((view) => view.group === "I/O"),
+  DISK_MAP,
   FILTERS,
   PROCESSES,
+  PROCESS_MODULES,
   ...TABLE_VIEWS.filter((view) => view.group === "Programs"),
   SYSCALLS,
   ...TABLE_VIEWS.filter((view) => view.group === "Events"),

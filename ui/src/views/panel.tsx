@@ -3,13 +3,17 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Failed } from "../components/failed";
-import { count } from "../lib/format";
+import { counted } from "../lib/format";
 import { shown } from "../lib/safe";
 import { around } from "../lib/scale";
 import type { Answered } from "../state/answer";
+import { timelineShare } from "../state/prefs";
 import { fieldTitle } from "../state/selection";
 import * as store from "../state/store";
 import type { Chip, Range, Schema, Selection, Source } from "../wire";
+
+/** Pixels of the page above and below its panels. */
+const HEADS = 60;
 
 /** What a view remembers in the link; members that are no longer of the type of their default have it again. */
 export function useSettings<T extends object>(view: string, initial: T): [T, (change: Partial<T>) => void] {
@@ -66,6 +70,11 @@ export function goTo(at_ns: number): void {
   store.setWindow(around({ from_ns: at_ns - half, to_ns: at_ns + half }, bounds, 0));
 }
 
+/** Pixels that views have below the timeline, as the page is divided. */
+export function viewRoom(): number {
+  return (globalThis.innerHeight * (100 - timelineShare.value)) / 100 - HEADS;
+}
+
 /** Facts side by side. */
 export function toTell(parts: string[]): string {
   return parts.join(" · ");
@@ -117,7 +126,7 @@ export function SourceLine({ source }: { source: Source }) {
         {isOpen ? "Hide the question" : "Show the question"}
       </button>
       <span class="took">
-        {count(source.rows_read)} rows read, {source.took_ms.toFixed(1)} ms
+        {counted(source.rows_read, "row")} read, {source.took_ms.toFixed(1)} ms
       </span>
       {isOpen && source.sql !== "" && (
         <Copied label="SQL" text={source.sql}>

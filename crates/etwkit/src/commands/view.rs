@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use etwkit_engine::{Wanted, named};
-use etwkit_server::{Demo, Running, Server, ServerOptions};
+use etwkit_server::{Demo, Limits, Running, Server, ServerOptions};
 
 use super::demo;
 use crate::cli::ViewArgs;
@@ -47,6 +47,7 @@ fn start(args: &ViewArgs, printer: &Printer<'_>) -> anyhow::Result<Running> {
     let folder = cache.join("page");
     let demo_folder = folder.join("demo");
     let demo: Demo = Arc::new(move || demo::trace_in(&demo_folder).map_err(io::Error::other));
-    let options = ServerOptions { engine, port: args.port, cache_folder: folder, demo: Some(demo) };
+    let limits = Limits::default();
+    let options = ServerOptions { engine, port: args.port, cache_folder: folder, demo: Some(demo), limits };
     Ok(Server::start(options)?)
 }

@@ -4,6 +4,7 @@ mod callees;
 mod callers;
 mod names;
 mod prune;
+mod sql;
 mod tree;
 
 use std::collections::BTreeMap;
@@ -82,7 +83,7 @@ pub(crate) fn flame(call: &Call<'_>, request: &FlameRequest) -> Result<FlameAnsw
     let source = Source {
         not_applied: selected.not_applied,
         notes: selected.notes,
-        ..call.of_sql(&ready, sql, rows_read)
+        ..call.of_sql(&ready, sql::first_levels(&sql, request), rows_read)
     };
     Ok(FlameAnswer {
         nodes,

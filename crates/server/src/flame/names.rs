@@ -1,6 +1,9 @@
 //! Names of nodes: each text has a number, and each method is looked up once.
+//!
+//! Frames of one method can have several texts, since processes write names of modules in different ways
+//! (`KERNEL32.DLL`, `kernel32.dll`). A method is called as its frame with the smallest number is.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use etwkit_query::frames::TraceFrames;
 
@@ -13,8 +16,11 @@ pub(super) struct Names<'f> {
     texts: Vec<(String, u8)>,
     by_text: HashMap<(String, u8), u32>,
     by_identity: HashMap<u32, u32>,
-    focus: Option<&'f str>,
-    /// Names that are the focus.
+    /// The first frame of each method.
+    first: Vec<i32>,
+    /// Texts that are the focus, if there is one.
+    focus: Option<HashSet<String>>,
+    /// Whether names are the focus.
     focused: Vec<bool>,
     /// In which round a node of the tree of stacks was seen last.
     seen: Vec<u32>,
@@ -22,10 +28,13 @@ pub(super) struct Names<'f> {
 }
 
 impl<'f> Names<'f> {
-    pub(super) fn new(frames: &'f TraceFrames, focus: Option<&'f str>) -> Self {
+    pub(super) fn new(frames: &'f TraceFrames, focus: Option<&str>) -> Self {
         let (texts, focused) = (Vec::new(), Vec::new());
         let (by_text, by_identity) = (HashMap::new(), HashMap::new());
-        Self { frames, texts, by_text, by_identity, focus, focused, seen: vec![0; frames.stacks()], round: 0 }
+        let first = first(frames);
+        let focus = focus.map(|focus| called(frames, &first, focus));
+        let seen = vec![0; frames.stacks()];
+        Self { frames, texts, by_text, by_identity, first, focus, focused, seen, round: 0 }
     }
 
     /// Begins a round, in which each node of the tree of stacks is seen once.
@@ -44,8 +53,9 @@ impl<'f> Names<'f> {
     pub(super) fn text(&mut self, text: &str, kind: u8) -> u32 {
         let next = u32::try_from(self.texts.len()).unwrap_or(u32::MAX);
         *self.by_text.entry((text.to_owned(), kind)).or_insert_with(|| {
+            let is_frame = kind >= Kinds::METHOD;
+            self.focused.push(is_frame && self.focus.as_ref().is_some_and(|focus| focus.contains(text)));
             self.texts.push((text.to_owned(), kind));
-            self.focused.push(false);
             next
         })
     }
@@ -56,18 +66,13 @@ impl<'f> Names<'f> {
         if let Some(known) = self.by_identity.get(&identity) {
             return *known;
         }
-        let (method, module) = (self.frames.method(frame), self.frames.module(frame));
-        let kind = match (method, module) {
+        let frame = representative(self.frames, &self.first, frame);
+        let kind = match (self.frames.method(frame), self.frames.module(frame)) {
             (Some(_), _) => Kinds::METHOD,
             (None, Some(_)) => Kinds::PLACE,
             (None, None) => Kinds::UNKNOWN,
         };
-        let text = self.frames.text(frame);
-        let is_focus = self.focus.is_some_and(|focus| focus == text || method == Some(focus));
-        let number = self.text(&text, kind);
-        if let Some(focused) = usize::try_from(number).ok().and_then(|at| self.focused.get_mut(at)) {
-            *focused |= is_focus;
-        }
+        let number = self.text(&self.frames.text(frame), kind);
         self.by_identity.insert(identity, number);
         number
     }
@@ -98,4 +103,36 @@ impl<'f> Names<'f> {
         let sent = sent.collect();
         (sent, texts)
     }
+}
+
+/// For each method, by its number, the first of its frames.
+fn first(frames: &TraceFrames) -> Vec<i32> {
+    let mut first = Vec::new();
+    for frame in (0..).take(frames.frames()) {
+        let place = frames.identity(frame).and_then(|identity| usize::try_from(identity).ok());
+        // Methods are numbered in the order of their frames.
+        if place == Some(first.len()) {
+            first.push(frame);
+        }
+    }
+    first
+}
+
+/// The frame that a frame is called by.
+fn representative(frames: &TraceFrames, first: &[i32], frame: i32) -> i32 {
+    let place = frames.identity(frame).and_then(|identity| usize::try_from(identity).ok());
+    place.and_then(|place| first.get(place)).copied().unwrap_or(frame)
+}
+
+/// What methods are called of which a frame has this text, or that have this name.
+fn called(frames: &TraceFrames, first: &[i32], name: &str) -> HashSet<String> {
+    let (mut all, mut text) = (HashSet::new(), String::new());
+    for frame in (0..).take(frames.frames()) {
+        text.clear();
+        frames.write(frame, &mut text);
+        if text == name || frames.method(frame) == Some(name) {
+            all.insert(frames.text(representative(frames, first, frame)));
+        }
+    }
+    all
 }

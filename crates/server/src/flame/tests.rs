@@ -12,7 +12,12 @@ fn rows<R: Row>(rows: &[R]) -> (&'static Table, Vec<etwkit_query::arrow::array::
 
 /// Stacks by number: 0 `main`, 1 `main f`, 2 `main f f`, 3 `main f f g`, 4 `main g`.
 fn session() -> Session {
-    let module = Module { module_id: 0, name: "a.exe".into(), path: r"C:\a.exe".into(), ..Module::default() };
+    let module = |module_id, name: &str| Module {
+        module_id,
+        name: name.into(),
+        path: format!(r"C:\{name}"),
+        ..Module::default()
+    };
     let method = |method_id, name: &str| Method {
         method_id,
         module_id: Some(0),
@@ -22,7 +27,9 @@ fn session() -> Session {
     let methods = [method(0, "main"), method(1, "f"), method(2, "g")];
     let frame =
         |id| Frame { frame_id: id, module_id: Some(0), method_id: Some(id), address: 1, ..Frame::default() };
-    let frames = [frame(0), frame(1), frame(2)];
+    // `f` once more, in a process that writes the name of the module in another way.
+    let again = Frame { frame_id: 3, module_id: Some(1), ..frame(1) };
+    let frames = [frame(0), frame(1), frame(2), again];
     let stack = |stack_id, parent_id, frame_id| Stack { stack_id, parent_id, frame_id, ..Stack::default() };
     let stacks = [
         stack(0, None, 0),
@@ -31,7 +38,8 @@ fn session() -> Session {
         stack(3, Some(2), 2),
         stack(4, Some(0), 2),
     ];
-    Session::from_batches(vec![rows(&[module]), rows(&methods), rows(&frames), rows(&stacks)]).unwrap()
+    let modules = [module(0, "a.exe"), module(1, "A.EXE")];
+    Session::from_batches(vec![rows(&modules), rows(&methods), rows(&frames), rows(&stacks)]).unwrap()
 }
 
 /// Names with total, own and rows, indented by depth.
@@ -112,6 +120,22 @@ fn a_butterfly_has_each_stack_once() {
         assert_eq!(callers, [format!("{focus} 30 0 2"), " a.exe!main 30 30 2".into()]);
     }
     assert_eq!(drawn(Direction::TopDown, Some("h"), 0.0, 100).0, ["h 0 0 0"]);
+}
+
+#[test]
+fn a_method_is_called_as_its_first_frame_whichever_is_seen_first() {
+    let session = session();
+    let all = session.frames().unwrap();
+    let frames = all.trace(0).unwrap();
+    assert_eq!((frames.text(1), frames.text(3)), ("a.exe!f".to_owned(), "A.EXE!f".to_owned()));
+    for focus in ["f", "a.exe!f", "A.EXE!f"] {
+        let mut names = Names::new(frames, Some(focus));
+        let name = names.frame(3);
+        assert_eq!(name, names.frame(1));
+        assert!(names.is_focus(name), "{focus}");
+        let node = tree::Node { parent: 0, name, total: 0, own: 0, count: 0 };
+        assert_eq!(names.used(&[node]).1, ["a.exe!f"]);
+    }
 }
 
 #[test]

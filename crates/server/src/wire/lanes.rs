@@ -110,7 +110,7 @@ pub struct TimelineHeader {
     pub palette: Vec<i32>,
     /// Switches in the range, of these lanes: what is drawn counts each.
     pub switches: u64,
-    /// How the answer came about; `sql` is left out.
+    /// How the answer came about. `sql` gives nanoseconds of states and switch-ins by lane and bucket.
     pub source: Source,
 }
 
@@ -179,7 +179,7 @@ pub struct SeriesAnswer {
     pub unit: String,
     /// The series.
     pub series: Vec<Series>,
-    /// How the answer came about.
+    /// How the answer came about. `sql` gives the totals.
     pub source: Source,
 }
 
@@ -205,7 +205,7 @@ pub struct MomentRequest {
 pub struct Moment {
     /// What it was doing; nothing if the trace does not tell.
     pub slice: Option<Slice>,
-    /// How the answer came about.
+    /// How the answer came about. `sql` gives the row that tells it.
     pub source: Source,
 }
 

@@ -6,6 +6,7 @@
 mod asking;
 mod info;
 mod lanes;
+mod over_time;
 mod stacks;
 mod tables;
 
@@ -18,6 +19,11 @@ pub use info::{Info, OpenRequest, Opening, Recent, State, TableCount, TopicInfo,
 pub use lanes::{
     Lane, LaneKind, LanesAnswer, LanesRequest, Moment, MomentRequest, Series, SeriesAnswer, SeriesKind,
     SeriesRequest, Slice, TimelineHeader, TimelineRequest, WAITS,
+};
+pub use over_time::{
+    DiskCellAnswer, DiskCellFile, DiskCellRequest, DiskMapAnswer, DiskMapRequest, DiskOnMap, ModuleOn,
+    ModuleOwner, ModulesAnswer, ModulesOf, ModulesRequest, PivotSeries, PivotSeriesAnswer,
+    PivotSeriesRequest,
 };
 pub use stacks::{Direction, FlameAnswer, FlameNode, FlameRequest, Frame, StackAnswer, StackRequest, Weight};
 pub use tables::{

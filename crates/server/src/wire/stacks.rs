@@ -69,7 +69,7 @@ pub struct FlameAnswer {
     pub left_out: i64,
     /// `ns` or `bytes`.
     pub unit: String,
-    /// How the answer came about.
+    /// How the answer came about. `sql` gives processes, tags and the first level of frames.
     pub source: Source,
 }
 

@@ -14,6 +14,8 @@ pub struct TableInfo {
     pub sentence: String,
     /// Its columns; behind them such that joins add, `process` and `thread` among them.
     pub columns: Vec<ColumnInfo>,
+    /// Its rows lie in time, so that they can be drawn over it.
+    pub has_time: bool,
 }
 
 /// A column.

@@ -1,8 +1,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
 mod load;
+mod machine;
 mod numbers;
 mod opening;
+mod over_time;
 mod questions;
 mod security;
+mod size;
+mod statements;
 mod support;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use etwkit_engine::{Engine, Settings};
-use etwkit_server::{Running, Server, ServerOptions};
+use etwkit_server::{Limits, Running, Server, ServerOptions};
 use etwkit_synth::Options;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -42,6 +42,11 @@ impl Reply {
 impl Place {
     /// A server with nothing open.
     pub(crate) fn new() -> Self {
+        Self::limited(Limits::default())
+    }
+
+    /// A server with nothing open that grants so much.
+    pub(crate) fn limited(limits: Limits) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let cache = folder.path().join("cache");
         let engine = Engine::new(Settings { cache: Some(cache.clone()), temp_dir: None, is_offline: true });
@@ -56,6 +61,7 @@ impl Place {
             port: None,
             cache_folder: cache.join("page"),
             demo: Some(std::sync::Arc::new(demo)),
+            limits,
         };
         Self { running: Server::start(options).unwrap(), folder, engine }
     }
@@ -70,9 +76,15 @@ impl Place {
 
     /// Writes a trace.
     pub(crate) fn trace(&self, name: &str) -> PathBuf {
+        self.long_trace(name, Options::default().scale)
+    }
+
+    /// Writes a trace that is so many times as long.
+    pub(crate) fn long_trace(&self, name: &str, scale: u32) -> PathBuf {
         let trace = self.folder.path().join(name);
         let office = etwkit_synth::find("office").unwrap();
-        office.write(File::create(&trace).unwrap(), &Options::default()).unwrap();
+        let options = Options { scale, ..Options::default() };
+        office.write(File::create(&trace).unwrap(), &options).unwrap();
         trace
     }
 
@@ -185,4 +197,21 @@ pub(crate) fn read(stream: &mut TcpStream) -> Reply {
     let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
     let status = head.split(' ').nth(1).unwrap().parse().unwrap();
     Reply { status, head, body: bytes[end + 4..].to_vec() }
+}
+
+/// The reply on a connection that stays open: its length stands in its head.
+pub(crate) fn answered(stream: &mut TcpStream) -> Reply {
+    let (mut bytes, mut piece) = (Vec::new(), vec![0; 64 << 10]);
+    loop {
+        let count = stream.read(&mut piece).unwrap();
+        bytes.extend_from_slice(&piece[..count]);
+        let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else { continue };
+        let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
+        let reply =
+            Reply { status: head.split(' ').nth(1).unwrap().parse().unwrap(), head, body: Vec::new() };
+        let length: usize = reply.header("content-length").unwrap().parse().unwrap();
+        if count == 0 || bytes.len() >= end + 4 + length {
+            return Reply { body: bytes[end + 4..].to_vec(), ..reply };
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { type GridRow, type GridSort, TreeGrid } from "../../components/tree-grid";
-import { count } from "../../lib/format";
+import { counted } from "../../lib/format";
 import { shown } from "../../lib/safe";
 import type { Answer, AnswerTable, Cell } from "../../wire";
 import { isNumber, tsv, written } from "../tables/write";
@@ -66,7 +66,8 @@ function OneTable({ table }: { table: AnswerTable }) {
         footer={
           <>
             <span>
-              {count(table.rows.length)} rows{table.is_cut ? ", there are more" : ""}
+              {counted(table.rows.length, "row")}
+              {table.is_cut ? ", there are more" : ""}
             </span>
             <button type="button" onClick={copy}>
               Copy

@@ -5,7 +5,7 @@ import { Canvas } from "../../draw/canvas";
 import { colours } from "../../draw/colours";
 import { drawFlame, LEVEL, scaleOf } from "../../draw/flame";
 import { childrenOf, layout, nodeAt, pathTo } from "../../lib/flame-layout";
-import { count, exactInUnit, inUnit, percent } from "../../lib/format";
+import { counted, exactInUnit, inUnit, percent } from "../../lib/format";
 import { shown } from "../../lib/safe";
 import type { FlameAnswer } from "../../wire";
 
@@ -116,7 +116,7 @@ function Told(props: { answer: FlameAnswer; node: number; path: number[]; onZoom
         </span>
         {", itself "}
         <span title={exactInUnit(node.own, answer.unit)}>{inUnit(node.own, answer.unit)}</span>
-        {`, ${count(node.count)} rows`}
+        {`, ${counted(node.count, "row")}`}
       </div>
     </div>
   );

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { api } from "../../api";
-import { count, inUnit } from "../../lib/format";
+import { counted, inUnit } from "../../lib/format";
 import { useAnswer } from "../../state/answer";
 import type { Direction, FlameAnswer } from "../../wire";
 import { Answering, toTell, useSelection, useSettings } from "../panel";
@@ -97,7 +97,7 @@ function Half({ trace, settings, direction, title, find, change }: HalfProps) {
 function toldOf(answer: FlameAnswer): string {
   const root = answer.nodes[0];
   if (!root || root.total === 0) return "Nothing of it in this selection.";
-  const parts = [`${inUnit(root.total, answer.unit)} in ${count(root.count)} rows`];
+  const parts = [`${inUnit(root.total, answer.unit)} in ${counted(root.count, "row")}`];
   if (answer.without_stack > 0) parts.push(`${inUnit(answer.without_stack, answer.unit)} without a stack`);
   if (answer.left_out > 0) parts.push(`${inUnit(answer.left_out, answer.unit)} in frames too small to see`);
   return toTell(parts);

@@ -38,9 +38,10 @@ export function weightsOf(opening: Opening): Weight[] {
   return (Object.keys(NEEDS) as Weight[]).filter((weight) => hasRows(opening, NEEDS[weight].table));
 }
 
-/** Frames that take less than this are left out: a pixel of a wide screen is a quarter of it. */
-const LEAST_SHARE = 1 / 8000;
-const MOST_NODES = 12_000;
+/** Frames that take less than this are left out: a pixel of the widest screen. */
+const LEAST_SHARE = 1 / 4000;
+/** The heaviest of the others: more would make an answer too large for a gesture that asks graphs, too. */
+const MOST_NODES = 1_400;
 
 export function flameRequest(trace: number, selection: Selection, settings: FlameSettings): FlameRequest {
   const { weight, direction, by_process, by_tag, focus } = settings;

@@ -1,5 +1,6 @@
 // What a table is grouped by and measures: left of the bar groups, right of it numbers.
 
+import { Choice } from "../../components/choice";
 import type { Measure, TableInfo } from "../../wire";
 import type { PivotSettings } from "./pivot";
 import { keepOpen, measureTitle } from "./pivot-model";
@@ -77,17 +78,33 @@ export function GroupBar({ table, settings, change }: Props) {
         ])}
         onAdd={(text) => change({ measures: [...measures, JSON.parse(text) as Measure] })}
       />
+      {table.has_time && (
+        <Choice
+          label="Graph"
+          value={settings.graph}
+          options={[
+            ...measures.map((measure, at): [string, string] => [
+              String(at),
+              measureTitle(measure, table.columns),
+            ]),
+            ["", "None"],
+          ]}
+          onChange={(graph) => change({ graph })}
+        />
+      )}
     </div>
   );
 }
 
-/** Takes a measure away; groups that were in its order are in that of the first one. */
-function without(settings: PivotSettings, at: number): Partial<PivotSettings> {
+/** Takes a measure away; what was ordered or drawn by it is so by the first one. */
+export function without(settings: PivotSettings, at: number): Partial<PivotSettings> {
   const measures = settings.measures.filter((_, place) => place !== at);
-  const by = Number(settings.sort.by);
-  if (settings.sort.by === "" || by < at) return { measures };
-  const sort = by === at ? { by: "0", descending: true } : { ...settings.sort, by: String(by - 1) };
-  return { measures, sort };
+  const placed = (by: string) => {
+    if (by === "" || Number(by) < at) return by;
+    return Number(by) === at ? "0" : String(Number(by) - 1);
+  };
+  const descending = settings.sort.by === String(at) ? true : settings.sort.descending;
+  return { measures, graph: placed(settings.graph), sort: { by: placed(settings.sort.by), descending } };
 }
 
 /** Measures that the table has and the bar does not show. */

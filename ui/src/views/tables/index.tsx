@@ -2,12 +2,18 @@
 
 import { Choice } from "../../components/choice";
 import { hasRows } from "../../lib/opening";
-import { addChip, goTo, useSchema, useSettings } from "../panel";
+import { addChip, goTo, useSchema, useSettings, viewRoom } from "../panel";
 import type { View, ViewProps } from "../view";
+import { ColumnGraph } from "./column-graph";
 import { GroupBar } from "./group-bar";
 import { Pivot, type PivotSettings } from "./pivot";
 import { Rows } from "./rows";
 import { TABLE_SPECS, type TableSpec } from "./table-specs";
+
+/** The graph is there if there is room for it, until the reader chooses. */
+const AUTO = "auto";
+/** Pixels of a view from which on a graph leaves room for the table. */
+const ROOM = 420;
 
 interface TableSettings extends PivotSettings {
   table: string;
@@ -48,7 +54,7 @@ function AnyTable(props: ViewProps) {
   return <TablePanel {...props} spec={spec} names={names} />;
 }
 
-function TablePanel({ trace, spec, names }: ViewProps & { spec: TableSpec; names?: string[] }) {
+function TablePanel({ trace, opening, spec, names }: ViewProps & { spec: TableSpec; names?: string[] }) {
   const { table, groups, measures, sort } = spec;
   const [saved, change] = useSettings<TableSettings>(spec.id, {
     table,
@@ -56,12 +62,16 @@ function TablePanel({ trace, spec, names }: ViewProps & { spec: TableSpec; names
     measures,
     sort,
     open: [],
+    graph: AUTO,
     look: "groups",
   });
   const info = useSchema()?.tables.find((one) => one.name === saved.table);
   if (!info) return <section class="view">…</section>;
   const first = info.columns.find((column) => column.can_group)?.name ?? "";
-  const settings = saved.groups.length > 0 ? saved : { ...saved, groups: [first] };
+  const graph = saved.graph !== AUTO ? saved.graph : viewRoom() < ROOM ? "" : "0";
+  const settings = { ...saved, graph, groups: saved.groups.length > 0 ? saved.groups : [first] };
+  const drawn = settings.measures[Number(settings.graph)] ?? settings.measures[0];
+  const group = settings.groups[0];
   return (
     <section class="view">
       <div class="toolbar" role="toolbar" aria-label="Table" title={info.sentence}>
@@ -70,7 +80,9 @@ function TablePanel({ trace, spec, names }: ViewProps & { spec: TableSpec; names
             label="Table"
             value={saved.table}
             options={names.map((name) => [name, name])}
-            onChange={(name) => change({ table: name, groups: [], measures: [...measures], sort, open: [] })}
+            onChange={(name) =>
+              change({ table: name, groups: [], measures: [...measures], sort, open: [], graph: AUTO })
+            }
           />
         )}
         <Choice
@@ -85,13 +97,25 @@ function TablePanel({ trace, spec, names }: ViewProps & { spec: TableSpec; names
         {saved.look === "groups" && <GroupBar table={info} settings={settings} change={change} />}
       </div>
       {saved.look === "groups" ? (
-        <Pivot
-          trace={trace.id}
-          table={info}
-          settings={settings}
-          change={change}
-          onChip={(chip) => chip && addChip(chip)}
-        />
+        <>
+          {(settings.graph !== "" || !info.has_time) && drawn && group !== undefined && (
+            <ColumnGraph
+              trace={trace}
+              opening={opening}
+              view={spec.id}
+              table={info}
+              group={group}
+              measure={drawn}
+            />
+          )}
+          <Pivot
+            trace={trace.id}
+            table={info}
+            settings={settings}
+            change={change}
+            onChip={(chip) => chip && addChip(chip)}
+          />
+        </>
       ) : (
         <Rows trace={trace.id} table={info} onTime={goTo} />
       )}

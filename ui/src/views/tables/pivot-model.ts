@@ -1,6 +1,7 @@
 // What a table with groups holds: levels that were asked, and the rows that they make together.
 
 import type { GridCell, GridRow } from "../../components/tree-grid";
+import { shown } from "../../lib/safe";
 import type { Cell, ColumnInfo, Measure, PivotAnswer, PivotRow } from "../../wire";
 
 /** A group by the values of the levels above it and its own; `[]` is everything. */
@@ -89,12 +90,12 @@ function node(row: PivotRow, level: number, whole: number[], shape: Shape): Omit
     const all = whole[at] ?? 0;
     return at === 0 && all > 0 ? { ...cell, share: number(value) / all } : cell;
   });
-  return { level, row, cells: [{ text: row.label, exact: exact(row) }, ...measures] };
+  return { level, row, cells: [{ text: shown(row.label), exact: exact(row) }, ...measures] };
 }
 
 function exact(row: PivotRow): string {
   const value = row.value === null ? "(missing)" : String(row.value);
-  return value === row.label ? row.label : `${row.label}\n${value}`;
+  return value === row.label ? shown(value) : `${shown(row.label)}\n${shown(value)}`;
 }
 
 /** A value as a number; text that holds a large whole number as nearly as can be. */

@@ -4,7 +4,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { api } from "../../api";
 import { Failed } from "../../components/failed";
 import { TreeGrid } from "../../components/tree-grid";
-import { count } from "../../lib/format";
+import { counted } from "../../lib/format";
 import { failureOf } from "../../state/answer";
 import type { Failure, Measure, PivotAnswer, PivotRequest, Sort, TableInfo } from "../../wire";
 import { SourceLine, useSelection } from "../panel";
@@ -18,6 +18,8 @@ export interface PivotSettings {
   sort: Sort;
   /** Ids of paths that are unfolded. */
   open: string[];
+  /** Place of the measure that is drawn over time; empty for none. */
+  graph: string;
 }
 
 /** Groups of a level; what is behind them is one row. */
@@ -82,7 +84,7 @@ export function Pivot({ trace, table, settings, change, onChip }: Props) {
           <>
             {total && (
               <span>
-                {count(total.groups)} groups
+                {counted(total.groups, "group")}
                 {settings.measures.map((measure, at) => (
                   <span key={`${measure.function}${measure.column}`} class="sum">
                     {measureTitle(measure, table.columns)}{" "}

@@ -3,13 +3,13 @@
 import { useState } from "preact/hooks";
 import { api } from "../../api";
 import { type GridSort, TreeGrid } from "../../components/tree-grid";
-import { count } from "../../lib/format";
+import { count, counted } from "../../lib/format";
 import { useAnswer } from "../../state/answer";
 import type { RowsAnswer, TableInfo } from "../../wire";
 import { Answering, useSelection } from "../panel";
 import { isNumber, written } from "./write";
 
-const PAGE = 500;
+const PAGE = 300;
 
 interface Props {
   trace: number;
@@ -99,7 +99,7 @@ function Pages({ at, total, shown, onTurn }: PagesProps) {
   return (
     <>
       <span>
-        {total === 0 ? "0 rows" : `${count(from + 1)}–${count(from + shown)} of ${count(total)} rows`}
+        {total === 0 ? "0 rows" : `${count(from + 1)}–${count(from + shown)} of ${counted(total, "row")}`}
       </span>
       <button type="button" disabled={at === 0} onClick={() => onTurn(at - 1)}>
         Back

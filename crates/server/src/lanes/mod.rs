@@ -1,5 +1,11 @@
 //! Lanes, timelines, series and moments: what the pyramid of a trace knows, with names.
 
+mod buckets;
+mod chosen;
+mod names;
+mod states;
+mod sums;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -9,17 +15,25 @@ use etwkit_query::arrow::array::{ArrayRef, RecordBatch, UInt8Array};
 use etwkit_query::arrow::datatypes::{DataType, Field as ArrowField, Schema};
 use etwkit_query::functions::wait_reason_name;
 
-use crate::api::{Call, word};
-use crate::cells::{self, asked, key, text, whole};
+use crate::api::Call;
 use crate::problem::{Problem, Result};
-use crate::select::{keys, processes};
 use crate::stack;
 use crate::state::Ready;
-use crate::tables::{process_label, thread_label};
 use crate::wire::{
-    Field, Lane, LaneKind, LanesAnswer, LanesRequest, Moment, MomentRequest, Range, Selection, Series,
-    SeriesAnswer, SeriesKind, SeriesRequest, Slice, Source, TimelineHeader, TimelineRequest,
+    Field, Lane, LaneKind, LanesAnswer, LanesRequest, Moment, MomentRequest, Range, Series, SeriesAnswer,
+    SeriesKind, SeriesRequest, Slice, Source, TimelineHeader, TimelineRequest,
 };
+use buckets::Buckets;
+use chosen::{Chosen, chosen};
+use names::{Named, named};
+use states::Origin;
+use sums::Sums;
+
+/// Key of what is of no known process.
+const UNKNOWN: i32 = -1;
+
+/// Times that a pyramid tells apart lie between this and its negative.
+const FARTHEST: i64 = 1 << 61;
 
 /// Lanes of an answer, at most.
 const MOST_LANES: u32 = 1_000;
@@ -52,124 +66,37 @@ const fn sent(range: pyramid::Range) -> Range {
     Range { from_ns: range.from_ns, to_ns: range.to_ns }
 }
 
-/// A selection as keys, and the fields of chips that a pyramid has nothing of.
-fn selection(session: &Session, selection: &Selection) -> Result<(pyramid::Selection, Vec<Field>)> {
-    let (mut selected, mut not_applied) = (pyramid::Selection::default(), Vec::new());
-    for chip in &selection.chips {
-        let (list, of, named) = match chip.field {
-            Field::Process => (&mut selected.processes, LaneKind::Process, keys(&chip.values)?),
-            Field::ProcessName => {
-                (&mut selected.processes, LaneKind::Process, processes(session, &chip.values)?)
-            }
-            Field::Thread => (&mut selected.threads, LaneKind::Thread, keys(&chip.values)?),
-            Field::Core => (&mut selected.cores, LaneKind::Core, keys(&chip.values)?),
-            other => {
-                if !not_applied.contains(&other) {
-                    not_applied.push(other);
-                }
-                continue;
-            }
-        };
-        let named = if chip.exclude {
-            all(session, of)?.into_iter().filter(|key| !named.contains(key)).collect()
-        } else {
-            named
-        };
-        *list = Some(match list.take() {
-            Some(before) => before.into_iter().filter(|key| named.contains(key)).collect(),
-            None => named,
-        });
-    }
-    Ok((selected, not_applied))
+/// A part of the trace as a pyramid reads it: an empty one has a nanosecond.
+fn bounds(Range { from_ns, to_ns }: Range) -> Range {
+    let from_ns = from_ns.clamp(-FARTHEST, FARTHEST);
+    Range { from_ns, to_ns: to_ns.clamp(-FARTHEST, FARTHEST).max(from_ns.saturating_add(1)) }
 }
 
-/// Keys of all processors, processes or threads.
-fn all(session: &Session, of: LaneKind) -> Result<Vec<i32>> {
-    let keys = |sql| cells::keys(session, sql, 1_000_000);
-    match of {
-        LaneKind::Core => {
-            let count = keys("SELECT processors FROM trace")?.first().copied().unwrap_or_default();
-            Ok((0..count).collect())
-        }
-        LaneKind::Process => keys("SELECT process_key FROM process"),
-        LaneKind::Thread => keys("SELECT thread_key FROM thread"),
-    }
+fn origin(pyramid: &pyramid::Pyramid) -> Origin {
+    let pyramid::Bounds { has_switches, processors, .. } = pyramid.bounds();
+    Origin { has_switches, processors }
 }
 
-/// How an answer of a pyramid came about.
-fn source(call: &Call<'_>, of: pyramid::Source, mut not_applied: Vec<Field>) -> Source {
+/// How an answer of a pyramid came about, with the statement that gives the same numbers.
+fn source(
+    call: &Call<'_>,
+    ready: &Ready,
+    of: pyramid::Source,
+    mut not_applied: Vec<Field>,
+    sql: Option<String>,
+) -> Source {
     let field = |field: pyramid::Field| match field {
         pyramid::Field::Process => Field::Process,
         pyramid::Field::Thread => Field::Thread,
         pyramid::Field::Core => Field::Core,
     };
     not_applied.extend(of.not_applied.into_iter().map(field));
-    Source {
-        rows_read: of.rows_read,
-        took_ms: call.took_ms(),
-        not_applied,
-        notes: of.notes.into_iter().map(str::to_owned).collect(),
-        ..Source::default()
-    }
-}
-
-/// The command line for a part of a trace.
-fn command(ready: &Ready, question: &str, part: Option<Range>) -> String {
-    let seconds = |ns: i64| format!("{}.{:09}", ns.div_euclid(1_000_000_000), ns.rem_euclid(1_000_000_000));
-    let part = part.filter(|part| part.from_ns >= 0).map_or_else(String::new, |part| {
-        format!(" --range {}..{}", seconds(part.from_ns), seconds(part.to_ns))
-    });
-    format!("etwkit dump {question}{part} {}", word(&ready.named.display().to_string()))
-}
-
-/// What is known of a lane beside its numbers.
-#[derive(Debug, Default, Clone)]
-struct Named {
-    label: String,
-    detail: String,
-    start_ns: Option<i64>,
-    stop_ns: Option<i64>,
-}
-
-/// Names of these lanes.
-fn named(session: &Session, of: LaneKind, keys: &[i32]) -> Result<BTreeMap<i32, Named>> {
-    if keys.is_empty() {
-        return Ok(BTreeMap::new());
-    }
-    let list = keys.iter().map(i32::to_string).collect::<Vec<_>>().join(", ");
-    let sql = match of {
-        LaneKind::Core => format!(
-            "SELECT cpu, concat('CPU ', cpu), CASE WHEN efficiency_class IS NOT NULL THEN concat('efficiency class ', efficiency_class) ELSE '' END,
-             CAST(NULL AS BIGINT) AS start_ns, CAST(NULL AS BIGINT) AS stop_ns FROM cpu_core WHERE cpu IN ({list})"
-        ),
-        LaneKind::Process => format!(
-            "SELECT p.process_key, {}, coalesce(p.command_line, ''), p.start_ns, p.stop_ns
-             FROM process p WHERE p.process_key IN ({list})",
-            process_label("p")
-        ),
-        LaneKind::Thread => format!(
-            "SELECT t.thread_key, {}, coalesce(t.name, ''), t.start_ns, t.stop_ns
-             FROM thread t LEFT JOIN process p ON p.process_key = t.process_key WHERE t.thread_key IN ({list})",
-            thread_label("t", "p")
-        ),
+    let notes = of.notes.into_iter().map(str::to_owned).collect();
+    let asked = match sql {
+        Some(sql) => call.of_sql(ready, sql, of.rows_read),
+        None => Source { rows_read: of.rows_read, took_ms: call.took_ms(), ..Source::default() },
     };
-    let mut all = BTreeMap::new();
-    for row in asked(session, &sql, keys.len())?.rows {
-        let words = |at: usize| row.get(at).and_then(text).unwrap_or_default().to_owned();
-        let (start_ns, stop_ns) = (row.get(3).and_then(whole), row.get(4).and_then(whole));
-        if let Some(key) = row.first().and_then(key) {
-            all.insert(key, Named { label: words(1), detail: words(2), start_ns, stop_ns });
-        }
-    }
-    for key in keys {
-        let unknown = match of {
-            LaneKind::Core => format!("CPU {key}"),
-            LaneKind::Process => "unknown process".to_owned(),
-            LaneKind::Thread => "unknown thread".to_owned(),
-        };
-        all.entry(*key).or_insert(Named { label: unknown, ..Named::default() });
-    }
-    Ok(all)
+    Source { not_applied, notes, ..asked }
 }
 
 pub(crate) fn lanes(call: &Call<'_>, request: &LanesRequest) -> Result<LanesAnswer> {
@@ -179,11 +106,11 @@ pub(crate) fn lanes(call: &Call<'_>, request: &LanesRequest) -> Result<LanesAnsw
     let ready = call.ready(request.trace)?;
     let pyramid = ready.pyramid()?;
     let session = call.session(&ready)?;
-    let (selected, not_applied) = selection(&session, &request.selection)?;
+    let chosen = chosen(&session, &request.selection)?;
     let part = request.selection.range.unwrap_or(ready.opening.range);
     let answer = pyramid.lanes(&pyramid::LanesRequest {
         kind: kind(request.kind),
-        selection: selected,
+        selection: chosen.keys.clone(),
         range: range(part),
         limit: usize::try_from(request.limit).unwrap_or_default(),
         offset: usize::try_from(request.offset).unwrap_or_default(),
@@ -205,37 +132,35 @@ pub(crate) fn lanes(call: &Call<'_>, request: &LanesRequest) -> Result<LanesAnsw
         }
     };
     let lanes = answer.lanes.iter().map(lane).collect();
-    let question = match request.kind {
-        LaneKind::Core => "cores",
-        LaneKind::Process | LaneKind::Thread => "cpu",
-    };
-    let mut source = source(call, answer.source, not_applied);
-    source.command = command(&ready, question, request.selection.range);
+    let sql = origin(pyramid).lanes(request, &chosen, part);
+    let source = source(call, &ready, answer.source, chosen.not_applied, Some(sql));
     Ok(LanesAnswer { lanes, total: u32::try_from(answer.total).unwrap_or(u32::MAX), source })
 }
 
 pub(crate) fn timeline(call: &Call<'_>, request: &TimelineRequest) -> Result<Vec<u8>> {
     let ready = call.ready(request.trace)?;
     let pyramid = ready.pyramid()?;
-    let (selected, not_applied) = if request.selection.chips.is_empty() {
+    let chosen = if request.selection.chips.is_empty() {
         // Without conditions nothing but pages is read.
-        (pyramid::Selection::default(), Vec::new())
+        Chosen::default()
     } else {
-        selection(&call.session(&ready)?, &request.selection)?
+        chosen(&call.session(&ready)?, &request.selection)?
     };
     let answer = pyramid.timeline(&pyramid::TimelineRequest {
         kind: kind(request.kind),
         keys: request.keys.clone(),
         range: range(request.range),
         buckets: request.buckets,
-        selection: selected,
+        selection: chosen.keys.clone(),
     })?;
+    let drawn = Buckets { range: sent(answer.header.range), count: answer.header.buckets };
+    let sql = buckets::timeline(origin(pyramid), request, &chosen, drawn);
     let header = TimelineHeader {
-        range: sent(answer.header.range),
-        buckets: answer.header.buckets,
+        range: drawn.range,
+        buckets: drawn.count,
         palette: answer.header.palette,
         switches: answer.header.switches,
-        source: source(call, answer.source, not_applied),
+        source: source(call, &ready, answer.source, chosen.not_applied, Some(sql)),
     };
     arrow(&header, answer.columns).map_err(|error| Problem::internal(error.to_string()))
 }
@@ -256,15 +181,15 @@ fn arrow(
     Ok(writer.into_inner()?)
 }
 
-const fn measured(kind: SeriesKind) -> (pyramid::SeriesKind, &'static str) {
+const fn measured(kind: SeriesKind) -> pyramid::SeriesKind {
     match kind {
-        SeriesKind::Cpu => (pyramid::SeriesKind::Cpu, "cpu"),
-        SeriesKind::Disk => (pyramid::SeriesKind::Disk, "disk"),
-        SeriesKind::DiskBusy => (pyramid::SeriesKind::DiskBusy, "disk"),
-        SeriesKind::File => (pyramid::SeriesKind::File, "file"),
-        SeriesKind::Net => (pyramid::SeriesKind::Net, "net"),
-        SeriesKind::Events => (pyramid::SeriesKind::Events, "stats"),
-        SeriesKind::Marks => (pyramid::SeriesKind::Marks, "mark"),
+        SeriesKind::Cpu => pyramid::SeriesKind::Cpu,
+        SeriesKind::Disk => pyramid::SeriesKind::Disk,
+        SeriesKind::DiskBusy => pyramid::SeriesKind::DiskBusy,
+        SeriesKind::File => pyramid::SeriesKind::File,
+        SeriesKind::Net => pyramid::SeriesKind::Net,
+        SeriesKind::Events => pyramid::SeriesKind::Events,
+        SeriesKind::Marks => pyramid::SeriesKind::Marks,
     }
 }
 
@@ -272,14 +197,13 @@ pub(crate) fn series(call: &Call<'_>, request: &SeriesRequest) -> Result<SeriesA
     let ready = call.ready(request.trace)?;
     let pyramid = ready.pyramid()?;
     let session = call.session(&ready)?;
-    let (selected, not_applied) = selection(&session, &request.selection)?;
-    let (kind, question) = measured(request.kind);
+    let chosen = chosen(&session, &request.selection)?;
     let answer = pyramid.series(&pyramid::SeriesRequest {
-        kind,
+        kind: measured(request.kind),
         range: range(request.range),
         buckets: request.buckets,
         top: request.top,
-        selection: selected,
+        selection: chosen.keys.clone(),
     })?;
     let keys: Vec<i32> = answer.series.iter().filter_map(|series| series.key).collect();
     let names = match request.kind {
@@ -299,8 +223,15 @@ pub(crate) fn series(call: &Call<'_>, request: &SeriesRequest) -> Result<SeriesA
         let label = label.unwrap_or_else(|| unnamed.to_owned());
         Series { key: series.key, label, total: series.total, values: series.values }
     };
-    let mut source = source(call, answer.source, not_applied);
-    source.command = command(&ready, question, Some(request.range));
+    let sums = Sums {
+        origin: origin(pyramid),
+        chosen: &chosen,
+        range: request.range,
+        named: keys.len(),
+        has_net_io: session.has_rows("net_io") == Some(true),
+    };
+    let sql = sums.sql(request.kind);
+    let source = source(call, &ready, answer.source, chosen.not_applied, Some(sql));
     Ok(SeriesAnswer {
         range: sent(answer.range),
         capacity: answer.capacity,
@@ -313,15 +244,21 @@ pub(crate) fn series(call: &Call<'_>, request: &SeriesRequest) -> Result<SeriesA
 pub(crate) fn moment(call: &Call<'_>, request: &MomentRequest) -> Result<Moment> {
     let ready = call.ready(request.trace)?;
     let pyramid = ready.pyramid()?;
+    let request = MomentRequest {
+        at_ns: request.at_ns.clamp(-FARTHEST, FARTHEST),
+        within_ns: request.within_ns.clamp(0, pyramid::MAX_WITHIN_NS),
+        ..*request
+    };
     let found = pyramid.moment(&pyramid::MomentRequest {
         kind: kind(request.kind),
         key: request.key,
         at_ns: request.at_ns,
-        within_ns: request.within_ns.clamp(0, pyramid::MAX_WITHIN_NS),
+        within_ns: request.within_ns,
     })?;
     let session = call.session(&ready)?;
     let slice = found.slice.map(|slice| slice_of(&session, &slice)).transpose()?;
-    Ok(Moment { slice, source: source(call, found.source, Vec::new()) })
+    let sql = origin(pyramid).moment(&request);
+    Ok(Moment { slice, source: source(call, &ready, found.source, Vec::new(), sql) })
 }
 
 fn slice_of(session: &Session, slice: &pyramid::Slice) -> Result<Slice> {

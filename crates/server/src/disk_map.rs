@@ -1,0 +1,248 @@
+//! Where on a disk operations were, over time; and what those of a part of this picture were.
+//!
+//! Both count operations that were complete in a range, at the position where they begin: each once, whatever
+//! the size of the picture.
+
+use etwkit_query::Session;
+use etwkit_trace::table::Table;
+
+use crate::api::Call;
+use crate::cells::{asked, key, text, whole};
+use crate::pivot_series::Buckets;
+use crate::problem::{Problem, Result};
+use crate::select::{Selected, select};
+use crate::tables;
+use crate::wire::{
+    Cell, DiskCellAnswer, DiskCellFile, DiskCellRequest, DiskMapAnswer, DiskMapRequest, DiskOnMap, Range,
+    Selection, Source,
+};
+
+/// Cells of a picture, at most: with two counts each, an answer stays below 200 kB.
+const MOST_CELLS: u32 = 10_000;
+/// Disks that are listed, at most.
+const MOST_DISKS: usize = 64;
+/// Files of a part, at most.
+const MOST_FILES: u32 = 20;
+
+/// A disk of the trace.
+struct Disk {
+    number: i32,
+    operations: u64,
+    /// Lowest and highest position.
+    ends: Option<(i64, i64)>,
+}
+
+/// A number of an answer that has a row.
+fn number(row: &[Cell], place: usize) -> i64 {
+    row.get(place).and_then(whole).unwrap_or_default()
+}
+
+fn count(row: &[Cell], place: usize) -> u64 {
+    u64::try_from(number(row, place)).unwrap_or_default()
+}
+
+fn small(row: &[Cell], place: usize) -> u32 {
+    u32::try_from(number(row, place)).unwrap_or_default()
+}
+
+/// The disks of the trace, those with most operations first.
+fn disks(session: &Session) -> Result<Vec<Disk>> {
+    let sql = "SELECT disk, count(*) AS operations, min(offset_bytes), max(offset_bytes) FROM disk_io \
+               GROUP BY disk \
+               ORDER BY operations DESC, disk";
+    let of = |row: Vec<Cell>| {
+        let ends = row.get(2).and_then(whole).zip(row.get(3).and_then(whole));
+        Some(Disk { number: row.first().and_then(key)?, operations: count(&row, 1), ends })
+    };
+    Ok(asked(session, sql, MOST_DISKS)?.rows.into_iter().filter_map(of).collect())
+}
+
+/// The operations of a disk that were complete in a range.
+fn operations(
+    session: &Session,
+    chips: &Selection,
+    disk: i32,
+    range: Range,
+) -> Result<(Selected, &'static Table)> {
+    let table = tables::table("disk_io")?;
+    let selection = Selection { range: None, chips: chips.chips.clone() };
+    let mut selected = select(session, table, &selection)?;
+    let Range { from_ns: a, to_ns: z } = range;
+    selected.and(format!("t.disk = {disk} AND t.complete_ns >= {a} AND t.complete_ns < {z}"));
+    Ok((selected, table))
+}
+
+pub(crate) fn map(call: &Call<'_>, request: &DiskMapRequest) -> Result<DiskMapAnswer> {
+    let cells = request.columns.saturating_mul(request.rows);
+    if cells == 0 || cells > MOST_CELLS {
+        return Err(Problem::bad(format!("expected 1 to {MOST_CELLS} cells, columns times rows")));
+    }
+    let columns = Buckets::of(request.range, request.columns)?;
+    let ready = call.ready(request.trace)?;
+    let session = call.session(&ready)?;
+    let disks = disks(&session)?;
+    let wanted = |one: &&Disk| request.disk.is_none_or(|disk| disk == one.number);
+    let disk = disks.iter().find(wanted).ok_or_else(|| match request.disk {
+        Some(disk) if !disks.is_empty() => Problem::not_found(format!("nothing was recorded of disk {disk}")),
+        _ => Problem::not_recorded("no disk operations were recorded"),
+    })?;
+    let (lowest, highest) = disk.ends.unwrap_or_default();
+    let positions = Range { from_ns: lowest, to_ns: highest.saturating_add(1) };
+    let rows = Buckets::of(positions, request.rows)?;
+    let (selected, table) = operations(&session, &request.selection, disk.number, columns.range)?;
+    let of_all = format!("SELECT count(*), count(t.offset_bytes) FROM {} t{}", table.name, selected.sql());
+    let of_all = asked(&session, &of_all, 1)?.rows.into_iter().next().unwrap_or_default();
+    let sql = format!(
+        "SELECT (t.offset_bytes - {lowest}) / {} * {} + (t.complete_ns - {}) / {} AS cell, \
+         count(*) FILTER (WHERE t.kind = 'read') AS reads, count(*) FILTER (WHERE t.kind = 'write') AS \
+         writes \
+         FROM {} t{} AND t.offset_bytes IS NOT NULL GROUP BY cell ORDER BY cell",
+        rows.width,
+        columns.count,
+        columns.range.from_ns,
+        columns.width,
+        table.name,
+        selected.sql()
+    );
+    let found = asked(&session, &sql, usize::try_from(MOST_CELLS).unwrap_or_default())?.rows;
+    let without_offset = count(&of_all, 0).saturating_sub(count(&of_all, 1));
+    let source = Source {
+        not_applied: selected.not_applied,
+        notes: selected.notes,
+        ..call.of_sql(&ready, sql, count(&of_all, 0))
+    };
+    Ok(DiskMapAnswer {
+        disk: disk.number,
+        range: columns.range,
+        columns: u32::try_from(columns.count).unwrap_or_default(),
+        offset_from: rows.range.from_ns,
+        offset_to: rows.range.to_ns,
+        rows: u32::try_from(rows.count).unwrap_or_default(),
+        cells: found.iter().map(|row| small(row, 0)).collect(),
+        reads: found.iter().map(|row| small(row, 1)).collect(),
+        writes: found.iter().map(|row| small(row, 2)).collect(),
+        without_offset,
+        disks: disks.iter().map(|one| DiskOnMap { disk: one.number, operations: one.operations }).collect(),
+        source,
+    })
+}
+
+pub(crate) fn cell(call: &Call<'_>, request: &DiskCellRequest) -> Result<DiskCellAnswer> {
+    if request.limit == 0 || request.limit > MOST_FILES {
+        return Err(Problem::bad(format!("expected a limit from 1 to {MOST_FILES}")));
+    }
+    let DiskCellRequest { disk, range, .. } = *request;
+    let ready = call.ready(request.trace)?;
+    let session = call.session(&ready)?;
+    let (mut selected, table) = operations(&session, &request.selection, disk, range)?;
+    selected
+        .and(format!("t.offset_bytes >= {} AND t.offset_bytes < {}", request.offset_from, request.offset_to));
+    let sums = sums_sql(disk, range, &selected);
+    let row = asked(&session, &sums, 1)?.rows.into_iter().next().unwrap_or_default();
+    let (files, total) = files(&session, table, &selected, request.limit)?;
+    let (reads, writes) = (count(&row, 0), count(&row, 1));
+    let source = Source {
+        not_applied: selected.not_applied,
+        notes: selected.notes,
+        ..call.of_sql(&ready, sums, reads.saturating_add(writes))
+    };
+    Ok(DiskCellAnswer {
+        reads,
+        writes,
+        read_bytes: number(&row, 2),
+        write_bytes: number(&row, 3),
+        in_sequence: count(&row, 4),
+        seeks: count(&row, 5),
+        seek_bytes: row.get(6).and_then(whole),
+        files,
+        total,
+        source,
+    })
+}
+
+/// What the operations of a part of a disk add up to, and how far each was from the one before it.
+fn sums_sql(disk: i32, range: Range, selected: &Selected) -> String {
+    // The operation before the first one of the range is where that one's way begins.
+    let before = format!(
+        "SELECT max(complete_ns) FROM disk_io WHERE disk = {disk} AND complete_ns < {} AND offset_bytes \
+         IS NOT NULL",
+        range.from_ns
+    );
+    let steps = format!(
+        "WITH w AS (SELECT *, abs(offset_bytes - lag(offset_bytes + size_bytes) \
+         OVER (ORDER BY complete_ns, init_ns, offset_bytes)) AS distance FROM disk_io WHERE disk = {disk} \
+         AND offset_bytes IS NOT NULL AND complete_ns < {} AND complete_ns >= coalesce(({before}), 0))",
+        range.to_ns
+    );
+    format!(
+        "{steps} SELECT count(*) FILTER (WHERE kind = 'read') AS reads, count(*) FILTER (WHERE kind = \
+         'write') AS writes, \
+         sum(CASE WHEN kind = 'read' THEN size_bytes END) AS read_bytes, \
+         sum(CASE WHEN kind = 'write' THEN size_bytes END) AS write_bytes, \
+         count(*) FILTER (WHERE distance = 0) AS in_sequence, count(*) FILTER (WHERE distance > 0) AS seeks, \
+         CAST(avg(CASE WHEN distance > 0 THEN distance END) AS BIGINT) AS seek_bytes FROM w t{}",
+        selected.sql()
+    )
+}
+
+/// Processes and files of operations, and how many of them there are.
+fn files(
+    session: &Session,
+    table: &Table,
+    selected: &Selected,
+    limit: u32,
+) -> Result<(Vec<DiskCellFile>, u64)> {
+    let sql = format!(
+        "WITH g AS (SELECT t.process_key, t.path, count(*) AS operations, sum(t.size_bytes) AS bytes \
+         FROM {} t{} \
+         GROUP BY t.process_key, t.path) \
+         SELECT CASE WHEN p.pid IS NOT NULL THEN {} END AS process, g.path, g.operations, g.bytes, \
+         count(*) OVER () AS total FROM g LEFT JOIN process p ON p.process_key = g.process_key \
+         ORDER BY g.bytes DESC, g.operations DESC, g.process_key, g.path LIMIT {limit}",
+        table.name,
+        selected.sql(),
+        tables::process_label("p")
+    );
+    let rows = asked(session, &sql, usize::try_from(limit).unwrap_or_default())?.rows;
+    let total = rows.first().map(|row| count(row, 4)).unwrap_or_default();
+    let told = |row: &Vec<Cell>, place: usize| row.get(place).and_then(text).map(str::to_owned);
+    let of = |row: Vec<Cell>| DiskCellFile {
+        process: told(&row, 0),
+        path: told(&row, 1),
+        operations: count(&row, 2),
+        bytes: number(&row, 3),
+    };
+    Ok((rows.into_iter().map(of).collect(), total))
+}
+
+#[cfg(test)]
+mod tests {
+    use etwkit_trace::table::DiskIo;
+
+    use super::*;
+    use crate::pivot_series::tests::disk_session;
+
+    #[test]
+    fn the_example_of_the_page_has_one_seek_and_one_in_sequence() {
+        let io = |from, to, offset, size| DiskIo {
+            kind: "read",
+            init_ns: from,
+            complete_ns: to,
+            offset_bytes: Some(offset),
+            size_bytes: size,
+            ..DiskIo::default()
+        };
+        let session = disk_session(&[io(5, 35, 0, 100), io(12, 14, 100, 50), io(38, 60, 100, 10)]);
+        let told = |from_ns: i64, to_ns: i64| {
+            let range = Range { from_ns, to_ns };
+            let (selected, _) = operations(&session, &Selection::default(), 0, range).unwrap();
+            let row = asked(&session, &sums_sql(0, range, &selected), 1).unwrap().rows.remove(0);
+            (count(&row, 0), number(&row, 2), count(&row, 4), count(&row, 5), row.get(6).and_then(whole))
+        };
+        assert_eq!(told(0, 61), (3, 160, 1, 1, Some(150)));
+        // The one before the first of a part counts, whatever the part is.
+        assert_eq!(told(20, 61), (2, 110, 1, 1, Some(150)));
+        assert_eq!(told(36, 61), (1, 10, 1, 0, None));
+        assert_eq!(told(0, 15), (1, 50, 0, 0, None));
+    }
+}

@@ -1,0 +1,115 @@
+//! Chips as a pyramid knows them, as lists of keys, and the same conditions as SQL.
+
+use etwkit_pyramid as pyramid;
+use etwkit_query::Session;
+
+use super::UNKNOWN;
+use crate::cells;
+use crate::problem::Result;
+use crate::select::{keys, processes};
+use crate::wire::{Field, LaneKind, Selection};
+
+/// What a selection means for a pyramid.
+#[derive(Debug, Default)]
+pub(super) struct Chosen {
+    pub(super) keys: pyramid::Selection,
+    /// Fields of chips that a pyramid has nothing of.
+    pub(super) not_applied: Vec<Field>,
+    processes: Vec<Condition>,
+    threads: Vec<Condition>,
+}
+
+/// One chip: only rows with one of these keys, or only others.
+#[derive(Debug)]
+struct Condition {
+    keys: Vec<i32>,
+    exclude: bool,
+}
+
+impl Condition {
+    fn sql(&self, value: &str) -> String {
+        match (self.keys.is_empty(), self.exclude) {
+            (true, exclude) => exclude.to_string(),
+            (false, false) => is_one_of(value, &self.keys),
+            (false, true) => format!("NOT {}", is_one_of(value, &self.keys)),
+        }
+    }
+}
+
+/// The condition that a value is one of these keys.
+pub(super) fn is_one_of(value: &str, keys: &[i32]) -> String {
+    let keys: Vec<String> = keys.iter().map(i32::to_string).collect();
+    if keys.is_empty() { "false".to_owned() } else { format!("{value} IN ({})", keys.join(", ")) }
+}
+
+/// What the chips of a selection mean for a pyramid.
+pub(super) fn chosen(session: &Session, selection: &Selection) -> Result<Chosen> {
+    let mut chosen = Chosen::default();
+    for chip in &selection.chips {
+        let (list, of, named) = match chip.field {
+            Field::Process => (&mut chosen.keys.processes, LaneKind::Process, keys(&chip.values)?),
+            Field::ProcessName => {
+                (&mut chosen.keys.processes, LaneKind::Process, processes(session, &chip.values)?)
+            }
+            Field::Thread => (&mut chosen.keys.threads, LaneKind::Thread, keys(&chip.values)?),
+            Field::Core => (&mut chosen.keys.cores, LaneKind::Core, keys(&chip.values)?),
+            other => {
+                if !chosen.not_applied.contains(&other) {
+                    chosen.not_applied.push(other);
+                }
+                continue;
+            }
+        };
+        let taken = if chip.exclude {
+            all(session, of)?.into_iter().filter(|key| !named.contains(key)).collect()
+        } else {
+            named.clone()
+        };
+        *list = Some(match list.take() {
+            Some(before) => before.into_iter().filter(|key| taken.contains(key)).collect(),
+            None => taken,
+        });
+        let condition = Condition { keys: named, exclude: chip.exclude };
+        match of {
+            LaneKind::Process => chosen.processes.push(condition),
+            LaneKind::Thread => chosen.threads.push(condition),
+            LaneKind::Core => {}
+        }
+    }
+    Ok(chosen)
+}
+
+impl Chosen {
+    /// The conditions of processes, given what their key is called.
+    pub(super) fn of_process(&self, key: &str) -> Vec<String> {
+        self.processes.iter().map(|condition| condition.sql(key)).collect()
+    }
+
+    /// The conditions of threads.
+    pub(super) fn of_thread(&self, key: &str) -> Vec<String> {
+        self.threads.iter().map(|condition| condition.sql(key)).collect()
+    }
+
+    /// The condition of processors, if there is one.
+    pub(super) fn of_core(&self, key: &str) -> Option<String> {
+        self.keys.cores.as_ref().map(|cores| is_one_of(key, cores))
+    }
+}
+
+/// Keys of all processors, processes or threads. To those of processes belongs what is of no known process:
+/// whoever leaves one process out has everything else.
+fn all(session: &Session, of: LaneKind) -> Result<Vec<i32>> {
+    let keys = |sql| cells::keys(session, sql, 1_000_000);
+    match of {
+        LaneKind::Core => {
+            let count = keys("SELECT processors FROM trace")?.first().copied().unwrap_or_default();
+            Ok((0..count).collect())
+        }
+        LaneKind::Process => {
+            let mut known = keys("SELECT process_key FROM process")?;
+            known.push(UNKNOWN);
+            Ok(known)
+        }
+        LaneKind::Thread => keys("SELECT thread_key FROM thread"),
+    }
+}

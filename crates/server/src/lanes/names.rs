@@ -1,0 +1,64 @@
+//! What lanes are called.
+
+use std::collections::BTreeMap;
+
+use etwkit_query::Session;
+
+use crate::cells::{asked, key, text, whole};
+use crate::problem::Result;
+use crate::tables::{process_label, thread_label};
+use crate::wire::LaneKind;
+
+/// What is known of a lane beside its numbers.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Named {
+    pub(super) label: String,
+    pub(super) detail: String,
+    pub(super) start_ns: Option<i64>,
+    pub(super) stop_ns: Option<i64>,
+}
+
+/// Names of these lanes.
+pub(super) fn named(session: &Session, of: LaneKind, keys: &[i32]) -> Result<BTreeMap<i32, Named>> {
+    if keys.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let list = keys.iter().map(i32::to_string).collect::<Vec<_>>().join(", ");
+    let sql = match of {
+        LaneKind::Core => format!(
+            "SELECT cpu, concat('CPU ', cpu),
+               CASE WHEN efficiency_class IS NOT NULL
+                 THEN concat('efficiency class ', efficiency_class) ELSE '' END,
+               CAST(NULL AS BIGINT) AS start_ns, CAST(NULL AS BIGINT) AS stop_ns
+             FROM cpu_core WHERE cpu IN ({list})"
+        ),
+        LaneKind::Process => format!(
+            "SELECT p.process_key, {}, coalesce(p.command_line, ''), p.start_ns, p.stop_ns
+             FROM process p WHERE p.process_key IN ({list})",
+            process_label("p")
+        ),
+        LaneKind::Thread => format!(
+            "SELECT t.thread_key, {}, coalesce(t.name, ''), t.start_ns, t.stop_ns
+             FROM thread t LEFT JOIN process p ON p.process_key = t.process_key
+             WHERE t.thread_key IN ({list})",
+            thread_label("t", "p")
+        ),
+    };
+    let mut all = BTreeMap::new();
+    for row in asked(session, &sql, keys.len())?.rows {
+        let words = |at: usize| row.get(at).and_then(text).unwrap_or_default().to_owned();
+        let (start_ns, stop_ns) = (row.get(3).and_then(whole), row.get(4).and_then(whole));
+        if let Some(key) = row.first().and_then(key) {
+            all.insert(key, Named { label: words(1), detail: words(2), start_ns, stop_ns });
+        }
+    }
+    for key in keys {
+        let unknown = match of {
+            LaneKind::Core => format!("CPU {key}"),
+            LaneKind::Process => "unknown process".to_owned(),
+            LaneKind::Thread => "unknown thread".to_owned(),
+        };
+        all.entry(*key).or_insert(Named { label: unknown, ..Named::default() });
+    }
+    Ok(all)
+}

@@ -1,0 +1,125 @@
+//! Which modules processes have, level by level.
+
+use etwkit_query::dump::sql::quoted;
+
+use crate::api::Call;
+use crate::cells::{asked, key, text, whole};
+use crate::problem::{Problem, Result};
+use crate::select::{Selected, like, select};
+use crate::tables;
+use crate::wire::{Cell, Chip, Field, ModuleOn, ModulesAnswer, ModulesOf, ModulesRequest, Selection, Source};
+
+/// Rows of an answer, at most.
+const MOST_ROWS: u32 = 1_000;
+/// Longest text that is looked for.
+const LONGEST_FIND: usize = 200;
+
+pub(crate) fn modules(call: &Call<'_>, request: &ModulesRequest) -> Result<ModulesAnswer> {
+    if request.limit == 0 || request.limit > MOST_ROWS || request.find.len() > LONGEST_FIND {
+        return Err(Problem::bad(format!(
+            "expected a limit from 1 to {MOST_ROWS}, and {LONGEST_FIND} letters to look for at most"
+        )));
+    }
+    let ready = call.ready(request.trace)?;
+    let session = call.session(&ready)?;
+    // A module is compared with itself here, and not with frames of a stack.
+    let (own, chips) = request.selection.chips.iter().cloned().partition(|chip| chip.field == Field::Module);
+    let mut selected = select(&session, tables::table("module")?, &Selection { range: None, chips })?;
+    narrow(&mut selected, request, &own);
+    let sql = match request.of {
+        None => owners_sql(&selected, request.limit),
+        Some(_) => modules_sql(&selected, request.limit),
+    };
+    let rows = asked(&session, &sql, usize::try_from(request.limit).unwrap_or_default())?.rows;
+    let total = rows.first().and_then(|row| row.first()).and_then(whole);
+    let total = total.and_then(|total| u64::try_from(total).ok()).unwrap_or_default();
+    let (owners, modules) = match request.of {
+        None => (rows.iter().map(|row| owner(row)).collect(), Vec::new()),
+        Some(_) => (Vec::new(), rows.iter().filter_map(|row| module(row)).collect()),
+    };
+    let source = Source {
+        not_applied: selected.not_applied,
+        notes: selected.notes,
+        ..call.of_sql(&ready, sql, total)
+    };
+    Ok(ModulesAnswer { owners, modules, total, source })
+}
+
+/// Only modules that were there in the range, fit the text, and are of the process that is asked for.
+fn narrow(selected: &mut Selected, request: &ModulesRequest, own: &[Chip]) {
+    for chip in own {
+        let names: Vec<String> = chip.values.iter().map(|name| quoted(&name.to_lowercase())).collect();
+        let names = if names.is_empty() { "''".to_owned() } else { names.join(", ") };
+        let not = if chip.exclude { "NOT " } else { "" };
+        selected.and(format!("lower(t.name) {not}IN ({names})"));
+    }
+    if let Some(range) = request.selection.range {
+        let (a, b) = (range.from_ns, range.to_ns);
+        selected.and(format!("coalesce(t.load_ns < {b}, true) AND coalesce(t.unload_ns > {a}, true)"));
+    }
+    if !request.find.is_empty() {
+        selected.and(format!("lower(t.path) LIKE {} ESCAPE '\\'", like(&request.find.to_lowercase())));
+    }
+    match request.of.map(|of| of.process_key) {
+        Some(Some(key)) => selected.and(format!("t.process_key = {key}")),
+        Some(None) => selected.and("t.process_key IS NULL"),
+        None => {}
+    }
+}
+
+fn owners_sql(selected: &Selected, limit: u32) -> String {
+    format!(
+        "WITH g AS (SELECT t.process_key, count(*) AS modules, sum(t.size) AS size_bytes, \
+         count(t.function_count) AS with_symbols FROM module t{} GROUP BY t.process_key) \
+         SELECT count(*) OVER () AS total, g.process_key, \
+         CASE WHEN g.process_key IS NULL THEN 'Kernel and drivers' ELSE {} END AS label, \
+         g.modules, g.size_bytes, g.with_symbols FROM g LEFT JOIN process p ON p.process_key = g.process_key \
+         ORDER BY g.process_key IS NULL DESC, lower(label), g.process_key LIMIT {limit}",
+        selected.sql(),
+        tables::process_label("p")
+    )
+}
+
+fn modules_sql(selected: &Selected, limit: u32) -> String {
+    format!(
+        "SELECT count(*) OVER () AS total, t.module_id, t.name, t.path, t.file_version, t.company, \
+         t.size, t.load_ns, \
+         t.unload_ns, t.pdb_guid IS NOT NULL AS has_identity, t.function_count FROM module t{} \
+         ORDER BY lower(t.name), t.module_id LIMIT {limit}",
+        selected.sql()
+    )
+}
+
+fn number(row: &[Cell], place: usize) -> Option<i64> {
+    row.get(place).and_then(whole)
+}
+
+fn told(row: &[Cell], place: usize) -> Option<String> {
+    row.get(place).and_then(text).map(str::to_owned)
+}
+
+fn owner(row: &[Cell]) -> ModulesOf {
+    let count = |place| number(row, place).and_then(|count| u64::try_from(count).ok()).unwrap_or_default();
+    ModulesOf {
+        process_key: row.get(1).and_then(key),
+        label: told(row, 2).unwrap_or_default(),
+        modules: count(3),
+        size_bytes: number(row, 4).unwrap_or_default(),
+        with_symbols: count(5),
+    }
+}
+
+fn module(row: &[Cell]) -> Option<ModuleOn> {
+    Some(ModuleOn {
+        module_id: row.get(1).and_then(key)?,
+        name: told(row, 2).unwrap_or_default(),
+        path: told(row, 3).unwrap_or_default(),
+        version: told(row, 4),
+        company: told(row, 5),
+        size_bytes: number(row, 6).unwrap_or_default(),
+        load_ns: number(row, 7),
+        unload_ns: number(row, 8),
+        has_identity: matches!(row.get(9), Some(Cell::Flag(true))),
+        functions: row.get(10).and_then(key),
+    })
+}

@@ -1,0 +1,45 @@
+//! What a server needs, and what it grants.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use etwkit_engine::Engine;
+
+/// Writes the trace of the demonstration and tells where.
+pub type Demo = Arc<dyn Fn() -> std::io::Result<PathBuf> + Send + Sync>;
+
+/// What a server needs.
+pub struct ServerOptions {
+    /// What opens and asks traces.
+    pub engine: Engine,
+    /// Port on the loopback address; a free one without it.
+    pub port: Option<u16>,
+    /// Folder for the list of traces that were opened, and for those that the page sends.
+    pub cache_folder: PathBuf,
+    /// Makes the trace of the demonstration, if there is one.
+    pub demo: Option<Demo>,
+    /// What one who asks may cost.
+    pub limits: Limits,
+}
+
+/// What one who asks may cost. The defaults are those that `docs/view.md` says.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Longest time of an answer.
+    pub question_time: Duration,
+    /// Bytes of one question for sorting, grouping and joining.
+    pub question_bytes: usize,
+    /// How long a client may take to receive an answer, once the system keeps no more of it for the client.
+    pub receiving_time: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            question_time: Duration::from_secs(60),
+            question_bytes: 512 << 20,
+            receiving_time: Duration::from_secs(30),
+        }
+    }
+}

@@ -1,0 +1,173 @@
+// The questions that a trace is recorded for, answered with the page alone: who used the CPU, who waited for
+// whom, which file, disk, driver or server held it up. Clicks and seconds of each are printed.
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import type { Page } from "playwright-core";
+import { goTo, noErrors, quit, type Served, scenario, serve, settled, visit } from "./support";
+
+type Step = (page: Page) => Promise<unknown>;
+
+interface Case {
+  trace: string;
+  question: string;
+  /** What is done, in words of the page, and how. */
+  steps: [string, Step][];
+  /** Has to be in what is shown below the timeline. */
+  answer: RegExp;
+}
+
+const view = (title: string): [string, Step] => [title, (page) => goTo(page, title)];
+const choose = (label: string, value: string, words: string): [string, Step] => [
+  words,
+  (page) => page.locator(".below").getByLabel(label).selectOption(value),
+];
+const process = (name: string): [string, Step] => [
+  name,
+  (page) => page.locator(".processes .link").filter({ hasText: name }).first().click(),
+];
+/** Unfolds a group by a part of its name. */
+const unfold = (name: string): [string, Step] => [
+  name,
+  (page) =>
+    page
+      .locator('.below [role="row"]')
+      .filter({ hasText: name })
+      .getByRole("button", { name: "Open" })
+      .first()
+      .click(),
+];
+const button = (name: string): [string, Step] => [
+  name,
+  (page) => page.locator(".below").getByRole("button", { name }).first().click(),
+];
+
+const CASES: Case[] = [
+  {
+    trace: "git-bash",
+    question: "Who used the CPU?",
+    steps: [],
+    answer: /Processes[\s\S]*?% of machine[\s\S]*?switches\s+NwScanSvc\.exe \(\d+\)\s/,
+  },
+  {
+    trace: "git-bash",
+    question: "Who waited for whom?",
+    steps: [view("Processes"), process("bash.exe"), view("Longest waits")],
+    answer: /bash\.exe\(\d+\) thread \d+ waited[\s\S]*?ended by\s+NwScanSvc\.exe\(\d+\)/,
+  },
+  {
+    trace: "git-bash",
+    question: "Which driver held it up?",
+    steps: [
+      view("Processes"),
+      process("bash.exe"),
+      view("Flame graph"),
+      choose("Width", "wait", "Width: wait"),
+      choose("As", "tree", "As: tree"),
+      button("Unfold the heaviest path"),
+    ],
+    answer: /nwshield\.sys/,
+  },
+  {
+    trace: "wait-chain",
+    question: "Who used the CPU?",
+    steps: [],
+    answer: /Processes[\s\S]*?switches\s+Ledger\.exe \(\d+\)\s+58\.0 ms/,
+  },
+  {
+    trace: "wait-chain",
+    question: "Who waited for whom?",
+    // A thread of the window's program waits, and one of the service ends its waits.
+    steps: [view("Scheduling (precise)"), unfold("Ledger.exe"), unfold("3484")],
+    answer: /3484 \(Ledger\.exe \d+\)\s+960 ms[\s\S]*?3504 \(OrderService\.exe \d+\)\s+85\.8 ms/,
+  },
+  {
+    trace: "wait-chain",
+    question: "Which file held it up?",
+    steps: [],
+    answer: /Files[\s\S]*?written\s+C:\\ProgramData\\Contoso\\Ledger\\ledger\.db\s+57\.6 ms/,
+  },
+  {
+    trace: "file-writer",
+    question: "Who used the CPU?",
+    steps: [],
+    answer: /switches\s+System \(4\)\s+835 ms[\s\S]*?MsMpEng\.exe \(\d+\)\s+776 ms/,
+  },
+  {
+    trace: "file-writer",
+    question: "Who waited for whom?",
+    steps: [view("Processes"), process("FileWriter.exe"), view("Longest waits")],
+    answer: /FileWriter\.exe\(\d+\) thread \d+ waited 206\.825 ms[\s\S]*?NtfsCheckpointVolume/,
+  },
+  {
+    trace: "file-writer",
+    question: "Which file kept the disk busy?",
+    steps: [view("Disk"), unfold("System")],
+    answer: /System \(4\)[\s\S]*?C:\\temp\\Test\\File_0\.txt\s+128 ms/,
+  },
+  {
+    trace: "name-lookup",
+    question: "Who waited for whom?",
+    steps: [view("Longest waits")],
+    answer: /Browser\.exe\(\d+\)[\s\S]*?dnsapi\.dll![\s\S]*?Send_AndRecv/,
+  },
+  {
+    trace: "name-lookup",
+    question: "Which server held it up?",
+    steps: [
+      view("DNS queries"),
+      choose("Add a group", "timed_out_servers", "+ Timed out servers"),
+      unfold("img.fabrikam.example"),
+      unfold("Browser.exe"),
+    ],
+    answer: /img\.fabrikam\.example\s+812 ms[\s\S]*?192\.168\.1\.1/,
+  },
+];
+
+const told: string[] = [];
+after(() => {
+  for (const line of told) console.log(line);
+});
+
+for (const trace of new Set(CASES.map((found) => found.trace))) {
+  test(`the page alone answers what ${trace} is about`, async () => {
+    const served: Served = await serve([scenario(trace)]);
+    try {
+      for (const found of CASES.filter((one) => one.trace === trace)) await answered(served, found);
+    } finally {
+      await quit(served);
+    }
+  });
+}
+
+async function answered(served: Served, { trace, question, steps, answer }: Case) {
+  const begun = performance.now();
+  const seen = await visit(served.link);
+  const { page } = seen;
+  await page.getByRole("heading", { name: "Overview", exact: true }).first().waitFor({ timeout: 120_000 });
+  await settled(page);
+  for (const [, step] of steps) {
+    await step(page);
+    await settled(page);
+  }
+  assert.match(await shown(page, answer), answer, `${trace}: ${question}`);
+  const seconds = ((performance.now() - begun) / 1000).toFixed(1);
+  const words = ["Overview", ...steps.map(([words]) => words)].join(" › ");
+  told.push(`| ${trace} | ${question} | ${words} | ${steps.length} | ${seconds} |`);
+  noErrors(seen);
+  await seen.close();
+}
+
+/** What is below the timeline, scrolled through as far as it takes: only rows in sight are in the page. */
+async function shown(page: Page, wanted: RegExp): Promise<string> {
+  const below = async () => (await page.locator(".below").allInnerTexts()).join("\n");
+  let text = await below();
+  const grid = page.locator(".below").getByRole("treegrid").first();
+  for (let step = 0; step < 12 && !wanted.test(text) && (await grid.count()) > 0; step++) {
+    await grid.focus();
+    await page.keyboard.press("PageDown");
+    await settled(page);
+    text += `\n${await below()}`;
+  }
+  return text;
+}

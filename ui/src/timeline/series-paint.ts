@@ -1,0 +1,101 @@
+// A graph of sums as it is painted, and what is told of it in words.
+
+import { colours, HUES, hueOf, hueToken } from "../draw/colours";
+import { drawGrid, drawLines, drawStacked, type SeriesSight } from "../draw/series";
+import { duration, moment, range as rangeText } from "../lib/format";
+import { shown } from "../lib/safe";
+import { span } from "../lib/scale";
+import type { Tip } from "../state/page";
+import * as store from "../state/store";
+import {
+  bucketAt,
+  bucketRange,
+  type Entry,
+  isLevel,
+  type Shape,
+  type Style,
+  totalText,
+  valueText,
+} from "./model";
+
+export interface Look {
+  isProcess: boolean;
+  style: Style;
+  hash: string;
+  isHighlight: boolean;
+  most: number;
+  at: number[];
+}
+
+/** How pale the whole is behind what is highlighted. */
+const BEHIND = 0.22;
+
+/** The place of an entry's colour among all hues. */
+function hue(entry: Entry, { isProcess, hash }: Pick<Look, "isProcess" | "hash">): number {
+  return isProcess ? hueOf(hash, entry.key ?? 0) : (entry.key ?? 0) % HUES;
+}
+
+export function paint(
+  to: CanvasRenderingContext2D,
+  seen: Shape,
+  over: Shape | null,
+  look: Look,
+  width: number,
+  height: number,
+): void {
+  const tones = colours();
+  const tone = (entry: Entry) => {
+    if (entry.look === "system") return tones.system;
+    if (entry.look === "free") return tones.idle;
+    if (entry.look === "chosen") return tones.chosen;
+    if (entry.look === "other") return tones.other;
+    return tones.series[hue(entry, look)] ?? tones.other;
+  };
+  const sight = (shape: Shape, alpha: number): SeriesSight => ({
+    range: shape.range,
+    buckets: shape.buckets,
+    window: store.view.value.window,
+    width,
+    height,
+    most: look.most,
+    alpha,
+  });
+  const bands = (shape: Shape) => shape.entries.map((one) => ({ colour: tone(one), values: one.values }));
+  const layer = look.style === "lines" ? drawLines : drawStacked;
+  drawGrid(to, look.at, { width, height, most: look.most }, tones.faint);
+  layer(to, bands(seen), sight(seen, look.isHighlight ? BEHIND : 1));
+  if (over !== null) layer(to, bands(over), sight(over, 1));
+}
+
+export function swatchOf(entry: Entry, look: Pick<Look, "isProcess" | "hash">): string {
+  if (entry.look === "hue") return hueToken(hue(entry, look));
+  return {
+    system: "var(--series-system)",
+    free: "var(--idle)",
+    chosen: "var(--chosen)",
+    other: "var(--series-other)",
+  }[entry.look];
+}
+
+export function tipAt(ns: number, shape: Shape, title: string): Tip | null {
+  const at = bucketAt(ns, shape.range, shape.buckets);
+  if (at === null) return null;
+  const bucket = bucketRange(at, shape.range, shape.buckets);
+  const values = shape.entries
+    .map((one) => ({ label: shown(one.label), value: one.values[at] ?? 0 }))
+    .filter((one) => one.value > 0)
+    .sort((a, b) => b.value - a.value);
+  const rows = values.slice(0, 8).map((one): [string, string] => [one.label, valueText(one.value, shape)]);
+  const sum = values.reduce((total, one) => total + one.value, 0);
+  if (values.length > 1 && !isLevel(shape.unit)) rows.push(["Together", valueText(sum, shape)]);
+  if (rows.length === 0) rows.push(["Nothing", ""]);
+  return { title: `${title} · ${moment(bucket.from_ns, span(bucket))} + ${duration(span(bucket))}`, rows };
+}
+
+export function summary(title: string, shape: Shape | null): string {
+  if (shape === null) return title;
+  const named = shape.entries
+    .slice(0, 5)
+    .map((one) => `${shown(one.label)} ${totalText(one.total, shape.unit)}`);
+  return `${title}, ${rangeText(shape.range)}: ${named.length === 0 ? "nothing" : named.join(", ")}`;
+}

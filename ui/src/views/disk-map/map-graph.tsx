@@ -1,0 +1,161 @@
+// Where on a disk operations were, over time.
+
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { api } from "../../api";
+import { Canvas } from "../../draw/canvas";
+import { colours } from "../../draw/colours";
+import { drawDiskMap } from "../../draw/disk-map";
+import { bytes, count, moment, range as rangeText } from "../../lib/format";
+import { span } from "../../lib/scale";
+import { type Answered, useAnswer } from "../../state/answer";
+import { tip } from "../../state/page";
+import { askedOverTime } from "../../state/selection";
+import * as store from "../../state/store";
+import { usePlot } from "../../timeline/gestures";
+import { GraphFrame } from "../../timeline/graph-frame";
+import { Table } from "../../timeline/twin";
+import type { DiskCellRequest, DiskMapAnswer } from "../../wire";
+import { viewRoom } from "../panel";
+import { cellAt, cellTip, type MapCell, slices } from "./model";
+
+interface Props {
+  id: string;
+  trace: number;
+  answered: Answered<DiskMapAnswer>;
+}
+
+/** Pixels of the picture, and those that the rest of the view takes. */
+const [LEAST, MOST, REST] = [112, 260, 190];
+/** Milliseconds that the pointer rests on a cell before more is asked of it. */
+const REST_MS = 90;
+/** Files that are told of a cell. */
+const FILES = 4;
+/** Rows of the picture as a table. */
+const SLICES = 60;
+
+/** More of the cell under the pointer, told beside it when the answer is there. */
+function useCellTip(trace: number, map: DiskMapAnswer | null) {
+  const [cell, setCell] = useState<MapCell | null>(null);
+  const request: DiskCellRequest | null =
+    cell === null || map === null
+      ? null
+      : {
+          trace,
+          disk: map.disk,
+          range: cell.range,
+          offset_from: cell.offset_from,
+          offset_to: cell.offset_to,
+          selection: askedOverTime(store.view.value),
+          limit: FILES,
+        };
+  const { data, isBusy } = useAnswer(api.diskCell, request, REST_MS);
+  const told = isBusy ? null : data;
+  useEffect(() => {
+    if (cell === null || told === null || tip.value === null) return;
+    tip.value = { ...tip.value, tip: cellTip(cell, told) };
+  }, [told]);
+  return (found: MapCell | null) => {
+    if (found?.column !== cell?.column || found?.row !== cell?.row) setCell(found);
+    if (found === null) return null;
+    const isSame = cell !== null && found.column === cell.column && found.row === cell.row;
+    return cellTip(found, isSame ? told : null);
+  };
+}
+
+export function MapGraph({ id, trace, answered }: Props) {
+  const ref = useRef<HTMLDivElement>(null);
+  const map = answered.data;
+  const height = store.setting(id, (value) => {
+    const saved = (value as { height?: unknown } | null | undefined)?.height;
+    return typeof saved === "number"
+      ? Math.min(640, Math.max(80, saved))
+      : Math.round(Math.min(MOST, Math.max(LEAST, viewRoom() - REST)));
+  });
+  const find = (ns: number, y: number) =>
+    map === null ? null : cellAt(map, ns, 1 - y / Math.max(1, ref.current?.clientHeight ?? 1));
+  const tell = useCellTip(trace, map);
+  usePlot(ref, {
+    tip: (ns, y) => tell(find(ns, y)),
+    click: (ns, y) => store.setRange(find(ns, y)?.range ?? null),
+  });
+  const draw = useCallback(
+    (to: CanvasRenderingContext2D, width: number, high: number) => {
+      const { read, write } = colours();
+      const { window } = store.view.value;
+      if (map !== null) drawDiskMap(to, map, { window, width, height: high, read, write });
+    },
+    [map],
+  );
+  const sums = useMemo(() => {
+    const sum = (values: number[]) => values.reduce((all, value) => all + value, 0);
+    return { reads: sum(map?.reads ?? []), writes: sum(map?.writes ?? []) };
+  }, [map]);
+  const title = map === null ? "Disk" : `Disk ${map.disk}`;
+  const label =
+    map === null
+      ? title
+      : `${title} by position, ${rangeText(map.range)}: ${count(sums.reads)} reads, ${count(sums.writes)} writes`;
+  return (
+    <GraphFrame
+      id={id}
+      title={title}
+      about="by position"
+      height={height}
+      least={80}
+      onHeight={(next) => store.setSetting(id, { height: next }, `height ${id}`)}
+      answered={answered}
+      source={map === null ? null : { ...map.source, notes: [] }}
+      plotRef={ref}
+      gutter={<Key {...sums} />}
+      twin={() => (map === null ? null : <MapTwin title={title} map={map} />)}
+    >
+      <Canvas draw={draw} label={label} />
+      {map !== null && (
+        <>
+          <div class="axis" aria-hidden="true">
+            <span>{bytes(map.offset_to)}</span>
+          </div>
+          <div class="axis axis-foot" aria-hidden="true">
+            <span>{bytes(map.offset_from)}</span>
+          </div>
+        </>
+      )}
+      {map !== null && map.cells.length === 0 && <p class="graph-empty">Nothing in view</p>}
+    </GraphFrame>
+  );
+}
+
+/** What the colours mean, and how many there are. */
+function Key({ reads, writes }: { reads: number; writes: number }) {
+  const lines: [string, string, number][] = [
+    ["Reads", "var(--read)", reads],
+    ["Writes", "var(--write)", writes],
+  ];
+  return (
+    <ul class="legend">
+      {lines.map(([name, colour, number]) => (
+        <li key={name} class="legend-entry legend-key">
+          <i class="swatch" style={{ "--swatch": colour }} />
+          <span class="legend-label">{name}</span>
+          <span class="legend-total">{count(number)}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function MapTwin({ title, map }: { title: string; map: DiskMapAnswer }) {
+  return (
+    <Table label={title} head={["From", "Reads", "Writes", "Lowest position", "Highest position"]}>
+      {slices(map, SLICES).map((slice) => (
+        <tr key={slice.range.from_ns}>
+          <th scope="row">{moment(slice.range.from_ns, span(slice.range))}</th>
+          <td class="number">{count(slice.reads)}</td>
+          <td class="number">{count(slice.writes)}</td>
+          <td class="number">{bytes(slice.lowest)}</td>
+          <td class="number">{bytes(slice.highest)}</td>
+        </tr>
+      ))}
+    </Table>
+  );
+}

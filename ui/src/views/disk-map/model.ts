@@ -1,0 +1,129 @@
+// Operations of a disk by time and position: which cell is where, and what is told of it.
+
+import { bytes, count, duration, moment } from "../../lib/format";
+import { shown } from "../../lib/safe";
+import { span } from "../../lib/scale";
+import type { Tip } from "../../state/page";
+import type { DiskCellAnswer, DiskMapAnswer, Range } from "../../wire";
+
+/** Parts that the disk is divided into. */
+export const ROWS = 40;
+/** Columns times rows, which the server holds too. */
+const CELLS = 10_000;
+/** Pixels that a column takes. */
+const WIDE = 4;
+
+/** Columns of a picture this many pixels wide; in steps, so that a splitter does not ask at every pixel. */
+export function mapColumns(width: number): number {
+  return Math.max(10, Math.min(CELLS / ROWS, Math.ceil(width / WIDE / 10) * 10));
+}
+
+/** A cell that has something. */
+export interface MapCell {
+  column: number;
+  row: number;
+  reads: number;
+  writes: number;
+  range: Range;
+  offset_from: number;
+  offset_to: number;
+}
+
+/** The cell of a place in the answer. */
+export function cellOf(map: DiskMapAnswer, place: number): MapCell | null {
+  const cell = map.cells[place];
+  if (cell === undefined) return null;
+  const [column, row] = [cell % map.columns, Math.floor(cell / map.columns)];
+  const wide = span(map.range) / map.columns;
+  const tall = (map.offset_to - map.offset_from) / map.rows;
+  const from_ns = Math.round(map.range.from_ns + column * wide);
+  const offset_from = Math.round(map.offset_from + row * tall);
+  return {
+    column,
+    row,
+    reads: map.reads[place] ?? 0,
+    writes: map.writes[place] ?? 0,
+    range: { from_ns, to_ns: Math.round(from_ns + wide) },
+    offset_from,
+    offset_to: Math.round(offset_from + tall),
+  };
+}
+
+/** The cell under the pointer, or the one beside it: `share` is the height from the foot, 0 to 1. */
+export function cellAt(map: DiskMapAnswer, ns: number, share: number): MapCell | null {
+  const column = Math.floor(((ns - map.range.from_ns) / span(map.range)) * map.columns);
+  const row = Math.floor(share * map.rows);
+  for (const [by, up] of [
+    [0, 0],
+    [0, 1],
+    [0, -1],
+    [1, 0],
+    [-1, 0],
+  ] as const) {
+    const [x, y] = [column + by, row + up];
+    if (x < 0 || x >= map.columns || y < 0 || y >= map.rows) continue;
+    const place = placeOf(map.cells, y * map.columns + x);
+    if (place >= 0) return cellOf(map, place);
+  }
+  return null;
+}
+
+/** Where a number stands in numbers that grow; -1 if it does not. */
+function placeOf(cells: readonly number[], cell: number): number {
+  let [from, to] = [0, cells.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if ((cells[middle] ?? 0) < cell) from = middle + 1;
+    else to = middle;
+  }
+  return cells[from] === cell ? from : -1;
+}
+
+/** Reads and writes of slices of time, with where on the disk they were: the picture as a table. */
+export interface MapSlice {
+  range: Range;
+  reads: number;
+  writes: number;
+  lowest: number;
+  highest: number;
+}
+
+export function slices(map: DiskMapAnswer, most: number): MapSlice[] {
+  const by = Math.max(1, Math.ceil(map.columns / most));
+  const found = new Map<number, MapSlice>();
+  map.cells.forEach((_, place) => {
+    const cell = cellOf(map, place);
+    if (cell === null) return;
+    const at = Math.floor(cell.column / by);
+    const from_ns = Math.round(map.range.from_ns + ((at * by) / map.columns) * span(map.range));
+    const known = found.get(at);
+    found.set(at, {
+      range: known?.range ?? { from_ns, to_ns: from_ns + Math.round((span(map.range) / map.columns) * by) },
+      reads: (known?.reads ?? 0) + cell.reads,
+      writes: (known?.writes ?? 0) + cell.writes,
+      lowest: Math.min(known?.lowest ?? cell.offset_from, cell.offset_from),
+      highest: Math.max(known?.highest ?? cell.offset_to, cell.offset_to),
+    });
+  });
+  return [...found.entries()].sort(([a], [b]) => a - b).map(([, slice]) => slice);
+}
+
+/** What is told of a cell: at once what the picture knows, the rest when it is answered. */
+export function cellTip(cell: MapCell, told: DiskCellAnswer | null): Tip {
+  const { range } = cell;
+  const title = `${moment(range.from_ns, span(range))} + ${duration(span(range))} · at ${bytes(cell.offset_from)}`;
+  const rows: [string, string][] = [];
+  const size = (value: number | undefined) => (value === undefined ? "" : ` · ${bytes(value)}`);
+  if (cell.reads > 0) rows.push(["Reads", count(cell.reads) + size(told?.read_bytes)]);
+  if (cell.writes > 0) rows.push(["Writes", count(cell.writes) + size(told?.write_bytes)]);
+  if (cell.reads + cell.writes === 0) rows.push(["Flushes", ""]);
+  if (told === null) return { title, rows: [...rows, ["…", ""]] };
+  const far = told.seek_bytes === null ? "" : `, ${bytes(told.seek_bytes)} away on average`;
+  rows.push(["In sequence", count(told.in_sequence)], ["Seeks", `${count(told.seeks)}${far}`]);
+  for (const file of told.files) {
+    const name = file.path?.split("\\").at(-1) ?? "(no name)";
+    rows.push([`${shown(file.process ?? "?")} · ${shown(name)}`, bytes(file.bytes)]);
+  }
+  if (told.total > told.files.length) rows.push([`${count(told.total - told.files.length)} more`, ""]);
+  return { title, rows };
+}
