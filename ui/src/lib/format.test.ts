@@ -77,3 +77,8 @@ test("values are written in the unit of their column", () => {
   assert.equal(format.inUnit(4711, "key"), "4711");
   assert.equal(format.exactInUnit(1500, "ns"), "1,500 ns");
 });
+
+test("one of something is not many", () => {
+  const rowsOf = (value: number) => format.counted(value, "row");
+  assert.deepEqual([0, 1, 2000].map(rowsOf), ["0 rows", "1 row", "2,000 rows"]);
+});
