@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { Page } from "playwright-core";
-import { goTo, noErrors, quit, type Served, scenario, serve, settled, visit } from "./support";
+import { goTo, noErrors, quit, ready, type Served, scenario, serve, settled, visit } from "./support";
 
 type Step = (page: Page) => Promise<unknown>;
 
@@ -144,8 +144,7 @@ async function answered(served: Served, { trace, question, steps, answer }: Case
   const begun = performance.now();
   const seen = await visit(served.link);
   const { page } = seen;
-  await page.getByRole("heading", { name: "Overview", exact: true }).first().waitFor({ timeout: 120_000 });
-  await settled(page);
+  await ready(page);
   for (const [, step] of steps) {
     await step(page);
     await settled(page);

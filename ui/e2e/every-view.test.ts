@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { noErrors, pictures, quit, type Served, scenario, serve, settled, visit } from "./support";
+import { noErrors, pictures, quit, ready, type Served, scenario, serve, settled, visit } from "./support";
 
 let served: Served;
 before(async () => {
@@ -29,8 +29,7 @@ for (const dark of [false, true]) {
   test(`every view answers without a complaint, ${theme}`, async () => {
     const seen = await visit(served.link, { dark });
     const { page } = seen;
-    await page.getByRole("heading", { name: "Overview", exact: true }).first().waitFor({ timeout: 120_000 });
-    await settled(page);
+    await ready(page);
     const entries = page.getByRole("navigation", { name: "Views" }).locator("button.entry:not(.is-lacking)");
     const titles = await entries.locator("span:first-child").allInnerTexts();
     assert.ok(titles.length >= 10, titles.join(", "));
@@ -64,8 +63,7 @@ for (const dark of [false, true]) {
 test("everything can be reached by keyboard", async () => {
   const seen = await visit(served.link);
   const { page } = seen;
-  await page.getByRole("heading", { name: "Overview", exact: true }).first().waitFor({ timeout: 120_000 });
-  await settled(page);
+  await ready(page);
   const go = async (keys: string[]) => {
     for (const key of keys) await page.keyboard.press(key);
     await settled(page);

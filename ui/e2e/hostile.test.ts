@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
-import { folder, noErrors, quit, type Served, scenario, serve, settled, visit } from "./support";
+import { folder, noErrors, quit, ready, type Served, scenario, serve, settled, visit } from "./support";
 
 /** Names of the trace, and what takes their place: as long as they are, so that the file keeps its form. */
 const REPLACED: [string, string][] = [
@@ -173,9 +173,7 @@ for (const [name, place] of [
       strangers.push(`a dialog: ${dialog.message()}`);
       void dialog.dismiss();
     });
-    const heading = page.getByRole("heading", { name: "Overview", exact: true }).first();
-    await heading.waitFor({ timeout: 120_000 });
-    await settled(page);
+    await ready(page);
     const harms: string[] = [];
     const check = async (where: string) => {
       for (const one of await harm(page)) harms.push(`${where}: ${one}`);
@@ -183,8 +181,7 @@ for (const [name, place] of [
     if (place > 0) {
       await page.locator(".trace-chooser").getByRole("button").first().click();
       await page.getByRole("menuitemcheckbox").nth(place).click();
-      await heading.waitFor({ timeout: 120_000 });
-      await settled(page);
+      await ready(page);
     }
     await check("at first");
     const graphs = page.getByRole("navigation", { name: "Views" }).locator("input:not(:disabled)");

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { chromium } from "playwright-core";
-import { quit, type Served, scenario, serve } from "./support";
+import { quit, ready, type Served, scenario, serve } from "./support";
 
 let served: Served;
 before(async () => {
@@ -43,7 +43,7 @@ test("a killed browser takes its questions along", async () => {
   const browser = await chromium.connect(server.wsEndpoint());
   const page = await browser.newPage();
   await page.goto(served.link);
-  await page.getByRole("heading", { name: "Overview", exact: true }).first().waitFor({ timeout: 120_000 });
+  await ready(page);
   // As many statements as a browser has connections; each would take far more than the minute that it is given.
   await page.evaluate((key) => {
     const sql =

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
-import { goTo, noErrors, quit, type Served, scenario, serve, settled, visit } from "./support";
+import { goTo, noErrors, quit, ready, type Served, scenario, serve, settled, visit } from "./support";
 
 let served: Served;
 before(async () => {
@@ -33,8 +33,7 @@ async function drag(page: Page, graph: string, from: number, to: number) {
 test("columns over time, disks by position and modules of processes are linked with the rest", async () => {
   const seen = await visit(served.link);
   const { page } = seen;
-  await page.getByRole("heading", { name: "Overview", exact: true }).first().waitFor({ timeout: 120_000 });
-  await settled(page);
+  await ready(page);
 
   // The graph of a table: another measure, what is under the pointer, a range, a filter, the table in its place.
   await goTo(page, "Disk");

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
-import { goTo, noErrors, quit, type Served, scenario, serve, settled, visit } from "./support";
+import { goTo, noErrors, quit, ready, type Served, scenario, serve, settled, visit } from "./support";
 
 let served: Served;
 before(async () => {
@@ -14,11 +14,7 @@ after(() => quit(served));
 /** Opens the page and waits until the trace is there. */
 async function opened(link = served.link) {
   const visited = await visit(link);
-  await visited.page
-    .getByRole("heading", { name: "Overview", exact: true })
-    .first()
-    .waitFor({ timeout: 120_000 });
-  await settled(visited.page);
+  await ready(visited.page);
   return visited;
 }
 

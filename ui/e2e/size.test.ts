@@ -4,7 +4,19 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page, Request } from "playwright-core";
-import { noErrors, quit, type Served, scenario, serve, settled, type Visit, visit } from "./support";
+import {
+  clickView,
+  goTo,
+  noErrors,
+  quit,
+  ready,
+  type Served,
+  scenario,
+  serve,
+  settled,
+  type Visit,
+  visit,
+} from "./support";
 
 /** Seconds of the scenario: 1,020,287 context switches. */
 const SECONDS = 75;
@@ -65,18 +77,22 @@ function isOneFrame(name: string, cost: Cost, requests: number): void {
   assert.ok(cost.bytes <= FRAME_BYTES, `${name}: ${cost.bytes} bytes: ${cost.each}`);
 }
 
-async function ready(page: Page): Promise<void> {
-  await page.getByRole("heading", { name: "Overview", exact: true }).first().waitFor({ timeout: 180_000 });
-  await settled(page);
-}
-
-const goTo = (page: Page, title: string) =>
-  page.getByRole("navigation", { name: "Views" }).getByRole("button", { name: title }).first().click();
-
 async function middle(page: Page): Promise<{ x: number; y: number; width: number }> {
   const box = await page.locator("[data-plot]").first().boundingBox();
   assert.ok(box, "a graph is shown");
   return { x: box.x + box.width / 2, y: box.y + box.height / 2, width: box.width };
+}
+
+/** A drag over the middle of the first graph. */
+async function selecting(page: Page): Promise<() => Promise<void>> {
+  const { x, y, width } = await middle(page);
+  return async () => {
+    await page.mouse.move(x - width * 0.2, y);
+    await page.mouse.down();
+    await page.mouse.move(x - width * 0.1, y);
+    await page.mouse.move(x + width * 0.1, y);
+    await page.mouse.up();
+  };
 }
 
 interface Started {
@@ -154,16 +170,8 @@ test("selecting, highlighting, filtering and searching ask for a frame each time
   const { seen, page, meter } = await opened();
   // The largest answers that views give.
   for (const title of ["Flame graph", "Scheduling (precise)", "Processes"]) {
-    isOneFrame(title, await meter.of(() => goTo(page, title)), 3);
-    const { x, y, width } = await middle(page);
-    const select = async () => {
-      await page.mouse.move(x - width * 0.2, y);
-      await page.mouse.down();
-      await page.mouse.move(x - width * 0.1, y);
-      await page.mouse.move(x + width * 0.1, y);
-      await page.mouse.up();
-    };
-    isOneFrame(`${title}: select`, await meter.of(select), 2 * GRAPH_REQUESTS + 3);
+    isOneFrame(title, await meter.of(() => clickView(page, title)), 3);
+    isOneFrame(`${title}: select`, await meter.of(await selecting(page)), 2 * GRAPH_REQUESTS + 3);
     const search = async () => {
       await page.keyboard.press("Control+k");
       await page.getByRole("combobox", { name: "Search" }).fill("editor");
@@ -184,10 +192,9 @@ test("every view, its groups and its rows are a frame each", async () => {
   const { seen, page, meter } = await opened({ height: 1000 });
   const entries = page.getByRole("navigation", { name: "Views" }).locator("button.entry:not(.is-lacking)");
   for (const title of await entries.locator("span:first-child").allInnerTexts()) {
-    isOneFrame(title, await meter.of(() => goTo(page, title)), 6);
+    isOneFrame(title, await meter.of(() => clickView(page, title)), 6);
   }
   await goTo(page, "Scheduling (precise)");
-  await settled(page);
   const grid = page.getByRole("treegrid").first();
   const group = grid.locator('[role="row"][aria-level="1"][aria-expanded]').first();
   const open = () => group.getByRole("button", { name: "Open" }).click();
@@ -198,21 +205,12 @@ test("every view, its groups and its rows are a frame each", async () => {
   };
   isOneFrame("the groups scroll", await meter.of(scroll), 1);
   await goTo(page, "All tables");
-  await settled(page);
   await page.locator(".below").getByRole("combobox", { name: "Table" }).selectOption("context_switch");
   await settled(page);
   const rows = () => page.locator(".below").getByRole("combobox", { name: "As" }).selectOption("rows");
   isOneFrame("rows", await meter.of(rows), 2);
   isOneFrame("the rows scroll", await meter.of(scroll), 1);
-  const { x, y, width } = await middle(page);
-  const select = async () => {
-    await page.mouse.move(x - width * 0.2, y);
-    await page.mouse.down();
-    await page.mouse.move(x - width * 0.1, y);
-    await page.mouse.move(x + width * 0.1, y);
-    await page.mouse.up();
-  };
-  isOneFrame("rows: select", await meter.of(select), GRAPH_REQUESTS + 3);
+  isOneFrame("rows: select", await meter.of(await selecting(page)), GRAPH_REQUESTS + 3);
   const turn = () => page.locator(".below").getByRole("button", { name: "On", exact: true }).click();
   isOneFrame("the next rows", await meter.of(turn), 2);
   noErrors(seen);

@@ -101,9 +101,20 @@ export function noErrors(visit: Visit): void {
   assert.deepEqual(visit.errors, [], "the console of the browser is empty");
 }
 
-/** Chooses a view in the list at the side. */
-export async function goTo(page: Page, title: string) {
+/** Clicks on a view in the list at the side. */
+export async function clickView(page: Page, title: string) {
   const views = page.getByRole("navigation", { name: "Views" });
   await views.getByRole("button", { name: title, exact: true }).first().click();
+}
+
+/** Chooses a view, and waits until it is there. */
+export async function goTo(page: Page, title: string) {
+  await clickView(page, title);
+  await settled(page);
+}
+
+/** Waits until the trace is opened and the page shows its overview. */
+export async function ready(page: Page): Promise<void> {
+  await page.getByRole("heading", { name: "Overview", exact: true }).first().waitFor({ timeout: 180_000 });
   await settled(page);
 }

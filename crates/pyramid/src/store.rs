@@ -24,8 +24,26 @@ const MAX_ROWS: u64 = 2_000_000;
 /// Hears of a run of buckets with equal sums: its key, the run, and the width of its buckets.
 type OnRun<'f> = &'f mut dyn FnMut((i32, i32), &Run, u32);
 
-/// A file with a lock of its own, so that whoever needs a small one does not wait for a large one.
-type OpenFile = Arc<Mutex<Option<Arc<PageFile>>>>;
+/// A file that is opened when it is first needed. Each has a lock of its own, so that whoever needs a small
+/// one does not wait for a large one.
+#[derive(Debug)]
+struct Opened<T>(Mutex<Option<Arc<T>>>);
+
+impl<T> Default for Opened<T> {
+    fn default() -> Self {
+        Self(Mutex::new(None))
+    }
+}
+
+impl<T> Opened<T> {
+    fn or_open(&self, open: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
+        let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(file) = &*file {
+            return Ok(Arc::clone(file));
+        }
+        Ok(Arc::clone(file.insert(Arc::new(open()?))))
+    }
+}
 
 /// What is kept open: files, opened when they are first needed.
 #[derive(Debug)]
@@ -35,7 +53,7 @@ pub(crate) struct Store {
     pub(crate) facts: Facts,
     pub(crate) tables: Vec<Table>,
     is_summary: bool,
-    files: Mutex<BTreeMap<String, OpenFile>>,
+    files: Mutex<BTreeMap<String, Arc<Opened<PageFile>>>>,
 }
 
 /// A table that sums were made of.
@@ -44,20 +62,14 @@ pub(crate) struct Table {
     pub(crate) rows: Rows,
     pub(crate) about: TableAbout,
     file: TableFile,
-    open: Mutex<Option<Arc<BaseFile>>>,
+    open: Opened<BaseFile>,
     /// Parts of rows out of order, and the numbers of those rows.
     loose: (Vec<Part>, HashSet<i64>),
 }
 
 impl Table {
     pub(crate) fn base(&self) -> Result<Arc<BaseFile>> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(base) = &*open {
-            return Ok(Arc::clone(base));
-        }
-        let base = Arc::new(BaseFile::open(&self.file)?);
-        *open = Some(Arc::clone(&base));
-        Ok(base)
+        self.open.or_open(|| BaseFile::open(&self.file))
     }
 
     /// The first segment that begins when `time` has come; behind the last one there is none.
@@ -89,7 +101,7 @@ impl Store {
             let mut loose: Vec<Part> = Vec::new();
             store.reaching(rows, LOOSE, rows.dims(), &mut Source::default(), &mut |part| loose.push(part))?;
             let numbers = loose.iter().map(|part| part.row).collect();
-            store.tables.push(Table { rows, about, file, open: Mutex::default(), loose: (loose, numbers) });
+            store.tables.push(Table { rows, about, file, open: Opened::default(), loose: (loose, numbers) });
         }
         Ok(store)
     }
@@ -117,13 +129,7 @@ impl Store {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let place = Arc::clone(files.entry(name.to_owned()).or_default());
         drop(files);
-        let mut open = place.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(file) = &*open {
-            return Ok(Arc::clone(file));
-        }
-        let file = Arc::new(PageFile::open(&self.folder.join(name))?);
-        *open = Some(Arc::clone(&file));
-        Ok(file)
+        place.or_open(|| PageFile::open(&self.folder.join(name)))
     }
 
     /// Opens all files of levels, the coarsest first, since they are small and drawn first.

@@ -52,7 +52,8 @@ impl Answer {
     pub(crate) fn start(
         mut stream: SendableRecordBatchStream,
         threads: Threads,
-        (cancel, stop): (Cancel, Stop),
+        cancel: Cancel,
+        stop: Stop,
         damage: impl Fn() -> Option<StoreError> + Send + 'static,
     ) -> Result<Self> {
         let schema = stream.schema();
@@ -150,18 +151,22 @@ impl Work {
         // that.
         let next = self.threads.block_on(cancel.or(async { self.batches.recv().await.transpose() }));
         if next.is_err() {
-            self.stop.tell();
-            self.task.abort();
+            self.give_up();
             self.batches.close();
             while self.batches.try_recv().is_ok() {}
         }
         next.transpose()
     }
+
+    /// Ends the work where it pauses, and in joins between two batches.
+    fn give_up(&self) {
+        self.stop.tell();
+        self.task.abort();
+    }
 }
 
 impl Drop for Work {
     fn drop(&mut self) {
-        self.stop.tell();
-        self.task.abort();
+        self.give_up();
     }
 }

@@ -373,7 +373,7 @@ impl Engine {
             starting.await.map_err(|e| error::from_planning(&e))
         })?;
         let (tables, names) = (self.tables.clone(), names);
-        Answer::start(stream, threads, (self.options.cancel.clone(), stop), move || tables.damage(&names))
+        Answer::start(stream, threads, self.options.cancel.clone(), stop, move || tables.damage(&names))
     }
 }
 

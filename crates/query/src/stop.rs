@@ -19,6 +19,9 @@ use datafusion::physical_plan::{
 };
 use futures::StreamExt;
 
+/// What plans call the node that looks.
+const WATCHED: &str = "Watched";
+
 /// Told once that nobody wants the rows any more; copies are the same.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stop(Arc<AtomicBool>);
@@ -39,6 +42,10 @@ impl Stop {
 /// The engine cannot put the plan together again.
 pub(crate) fn in_joins(plan: Arc<dyn ExecutionPlan>, stop: &Stop) -> Result<Arc<dyn ExecutionPlan>> {
     let watched = |input: &Arc<dyn ExecutionPlan>| -> Arc<dyn ExecutionPlan> {
+        // A join below a join was watched before.
+        if input.name() == WATCHED {
+            return Arc::clone(input);
+        }
         Arc::new(Watched { input: Arc::clone(input), stop: stop.clone() })
     };
     let again = || ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
@@ -61,13 +68,13 @@ struct Watched {
 
 impl DisplayAs for Watched {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Watched")
+        f.write_str(WATCHED)
     }
 }
 
 impl ExecutionPlan for Watched {
     fn name(&self) -> &'static str {
-        "Watched"
+        WATCHED
     }
 
     fn properties(&self) -> &Arc<PlanProperties> {

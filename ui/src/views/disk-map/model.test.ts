@@ -1,25 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { DiskCellAnswer, DiskMapAnswer } from "../../wire";
+import { map, source } from "../../draw/disk-map-sample";
+import type { DiskCellAnswer } from "../../wire";
 import { cellAt, cellOf, cellTip, mapColumns, ROWS, slices } from "./model";
-
-const source = { sql: "", command: "", rows_read: 0, took_ms: 0, not_applied: [], notes: [] };
-
-/** Ten columns of 10 ns, four rows of 100 bytes. */
-const map: DiskMapAnswer = {
-  disks: [{ disk: 0, operations: 9 }],
-  disk: 0,
-  range: { from_ns: 0, to_ns: 100 },
-  columns: 10,
-  offset_from: 1000,
-  offset_to: 1400,
-  rows: 4,
-  cells: [0, 9, 35],
-  reads: [1, 0, 2],
-  writes: [0, 3, 2],
-  without_offset: 0,
-  source,
-};
 
 test("a picture never has more cells than the server gives", () => {
   assert.equal(mapColumns(100_000) * ROWS, 10_000);
