@@ -650,7 +650,8 @@ name: string,
  */
 title: string, 
 /**
- * `ns`, `bytes`, `count`, `time` (a moment), `key`, `text`, `flag`, `hex`, `number` or `tick`.
+ * `ns`, `bytes`, `count`, `time` (a moment), `key`, `text`, `flag`, `hex`, `number`, `tick`, or `frames`
+ * (a stack that unfolds frame by frame from the root).
  */
 unit: string, 
 /**
@@ -698,11 +699,13 @@ trace: number,
  */
 table: string, 
 /**
- * Groups from the outermost to the one that is asked for, at most 8: columns, or `stack` for frames.
+ * Columns from the outermost group to the one that is asked for, at most 16. One of the unit `frames`
+ * stands twice where the next frame is asked for, and where stacks end: see `path`.
  */
 group_by: Array<string>, 
 /**
- * Values of the outer ones: one less than `group_by`.
+ * Values of the outer ones: one less than `group_by`. Of frames it is enough to name the innermost one;
+ * named twice, it means the rows whose stacks end there.
  */
 path: Array<Cell>, 
 /**

@@ -4,6 +4,7 @@
 //! frames and stack nodes of the extracts.
 
 mod load;
+mod rooted;
 mod tags;
 
 use std::collections::HashMap;
@@ -14,6 +15,7 @@ use etwkit_trace::code_hash::{of_method, of_offset, of_stacks};
 use etwkit_trace::tags::Tagged;
 
 pub(crate) use load::Loader;
+pub use rooted::Rooted;
 
 /// Deeper stacks are damage: Windows records a few hundred frames.
 const MAX_FRAMES: usize = 4096;
@@ -55,6 +57,8 @@ pub struct TraceFrames {
     methods: Vec<Option<Method>>,
     /// Tags by the set `default`, once they were asked for.
     by_default: OnceLock<Arc<Tagged>>,
+    /// Stacks by their methods, once they were asked for.
+    rooted: OnceLock<Rooted>,
 }
 
 /// A node of the tree of stacks; −1 is none.

@@ -15,6 +15,7 @@ mod cells;
 mod client;
 mod disk_map;
 mod flame;
+mod frame_levels;
 mod guard;
 mod lanes;
 mod lines;

@@ -62,7 +62,7 @@ pub(crate) async fn file(method: Method, uri: Uri, headers: HeaderMap) -> Respon
 
 impl File {
     fn answer(&self, headers: &HeaderMap) -> Response {
-        let packed = self.packed.filter(|_| takes_brotli(headers));
+        let packed = self.packed.filter(|_| takes(headers, "br"));
         let bytes = packed.unwrap_or(self.bytes);
         let tag = format!("\"{}\"", digest(&[bytes]));
         let common = [
@@ -100,7 +100,8 @@ impl File {
     }
 }
 
-fn takes_brotli(headers: &HeaderMap) -> bool {
+/// Whether the browser unpacks what is packed in that way.
+pub(crate) fn takes(headers: &HeaderMap, encoding: &str) -> bool {
     let accepted = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
-    accepted.flat_map(|value| value.split(',')).any(|one| one.trim() == "br")
+    accepted.flat_map(|value| value.split(',')).any(|one| one.trim() == encoding)
 }

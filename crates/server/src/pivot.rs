@@ -1,27 +1,26 @@
 //! Groups of rows, one level at a time.
 
-use etwkit_query::Session;
 use etwkit_trace::table::Table;
 
 use crate::api::Call;
-use crate::cells::{asked, key, text, whole};
+use crate::cells::{asked, text, whole};
+use crate::frame_levels::{Asked, levels};
 use crate::problem::{Problem, Result};
-use crate::select::{Selected, equals, select};
-use crate::stack;
-use crate::tables::{self, Shown};
+use crate::select::{Selected, select};
+use crate::tables;
 use crate::wire::{Cell, Measure, PivotAnswer, PivotRequest, PivotRow, Source};
 
 /// Groups of an answer, at most.
 const MOST_ROWS: u32 = 1_000;
-/// Levels, at most.
-const MOST_LEVELS: usize = 8;
+/// Levels, at most; one of frames counts for up to two outer ones.
+const MOST_LEVELS: usize = 16;
 /// Measures, at most.
 const MOST_MEASURES: usize = 16;
 
 /// The SQL of a level.
 struct Level<'r> {
     request: &'r PivotRequest,
-    shown: Shown,
+    asked: Asked,
     /// `WITH` the rows of the level and their groups.
     with: String,
     /// The measures, each with its name.
@@ -34,17 +33,12 @@ pub(crate) fn pivot(call: &Call<'_>, request: &PivotRequest) -> Result<PivotAnsw
     let ready = call.ready(request.trace)?;
     let session = call.session(&ready)?;
     let mut selected = select(&session, table, &request.selection)?;
-    for (name, value) in request.group_by.iter().zip(&request.path) {
-        let outer = tables::column(table, name)?;
-        selected.and(equals(&outer.group(), outer.kind(), value)?);
-    }
-    let level = Level::new(request, table, &selected)?;
+    let of_level = levels(&session, table, (&request.group_by, &request.path), &mut selected)?;
+    let level = Level::new(request, table, &selected, of_level)?;
     let sql = level.groups_sql();
     let most = usize::try_from(request.limit).unwrap_or_default();
     let mut rows = asked(&session, &sql, most)?.rows.into_iter().map(split).collect::<Vec<_>>();
-    if level.shown.is_stack() {
-        name_stacks(&session, &mut rows)?;
-    }
+    level.asked.name(&session, &mut rows)?;
     let of_all = asked(&session, &level.total_sql(), 1)?.rows.into_iter().next().unwrap_or_default();
     let mut of_all = of_all.into_iter();
     let count = |cell: Option<Cell>| cell.as_ref().and_then(whole).and_then(|n| u64::try_from(n).ok());
@@ -82,13 +76,13 @@ fn check(request: &PivotRequest) -> Result<()> {
 }
 
 impl<'r> Level<'r> {
-    fn new(request: &'r PivotRequest, table: &'static Table, selected: &Selected) -> Result<Self> {
-        let name = request.group_by.last().map(String::as_str).unwrap_or_default();
-        let shown = tables::column(table, name)?;
-        if !shown.info().can_group {
-            return Err(Problem::bad(format!("rows cannot be grouped by {name:?}")));
-        }
-        let mut columns = vec![format!("{} AS value", shown.group())];
+    fn new(
+        request: &'r PivotRequest,
+        table: &'static Table,
+        selected: &Selected,
+        asked: Asked,
+    ) -> Result<Self> {
+        let mut columns = vec![format!("{} AS value", asked.value)];
         let counted = selected.times.counted(selected.range);
         columns.push(format!("{} AS is_counted", counted.as_deref().unwrap_or("true")));
         let mut measures = Vec::new();
@@ -104,7 +98,7 @@ impl<'r> Level<'r> {
             selected.sql(),
             measures.join(", ")
         );
-        Ok(Self { request, shown, with, measures })
+        Ok(Self { request, asked, with, measures })
     }
 
     /// The order of groups: those that are equal in it by their value.
@@ -118,7 +112,7 @@ impl<'r> Level<'r> {
     }
 
     fn groups_sql(&self) -> String {
-        let (label, joins) = self.shown.label("g.value", 0);
+        let (label, joins) = self.asked.shown.label("g.value", 0);
         let measures: Vec<String> = (0..self.measures.len()).map(|number| format!("g.m{number}")).collect();
         format!(
             "{} SELECT g.value, CAST({label} AS VARCHAR) AS label, {} FROM g{joins} {}",
@@ -142,7 +136,7 @@ impl<'r> Level<'r> {
 
     /// The measures of all rows whose groups are left out.
     fn others_sql(&self) -> String {
-        let (label, joins) = self.shown.label("g.value", 0);
+        let (label, joins) = self.asked.shown.label("g.value", 0);
         format!(
             "{}, top AS (SELECT g.value AS kept, true AS is_kept FROM g{joins} {}) \
              SELECT {} FROM r LEFT JOIN top ON r.value IS NOT DISTINCT FROM top.kept WHERE top.is_kept IS NULL",
@@ -170,7 +164,7 @@ pub(crate) fn computed(
         None => shown.group(),
     };
     let call = match function.as_str() {
-        "distinct" if info.can_group => format!("count(DISTINCT c{number})"),
+        "distinct" if info.can_group && !shown.is_frames() => format!("count(DISTINCT c{number})"),
         "sum" | "avg" if info.can_sum => format!("{function}(c{number})"),
         "max" | "min" if shown.declared().is_some() => format!("{function}(c{number})"),
         "sum" | "avg" | "max" | "min" | "distinct" => {
@@ -190,15 +184,4 @@ pub(crate) fn split(row: Vec<Cell>) -> PivotRow {
     let value = cells.next().unwrap_or(Cell::Missing(()));
     let label = cells.next().as_ref().and_then(text).unwrap_or_default().to_owned();
     PivotRow { value, label, measures: cells.collect() }
-}
-
-/// Groups of stacks are called by their innermost frames.
-pub(crate) fn name_stacks(session: &Session, rows: &mut [PivotRow]) -> Result<()> {
-    let frames = session.frames()?;
-    let Some(frames) = frames.trace(0) else { return Ok(()) };
-    for row in rows {
-        let Some(stack) = key(&row.value) else { continue };
-        row.label = stack::short(frames, stack);
-    }
-    Ok(())
 }

@@ -10,7 +10,8 @@ use etwkit_trace::table::Table;
 
 use crate::api::Call;
 use crate::cells::{asked, text, whole};
-use crate::pivot::{computed, name_stacks};
+use crate::frame_levels::name_stacks;
+use crate::pivot::computed;
 use crate::problem::{Problem, Result};
 use crate::select::{Selected, select};
 use crate::tables::{self, Shown};
@@ -163,9 +164,7 @@ impl Question {
             let label = text(label).unwrap_or_default().to_owned();
             rows.push(PivotRow { value: value.clone(), label, measures: vec![total.clone()] });
         }
-        if self.shown.is_stack() {
-            name_stacks(session, &mut rows)?;
-        }
+        name_stacks(session, &self.shown, None, &mut rows)?;
         let series = rows.into_iter().map(|row| PivotSeries {
             value: row.value,
             label: row.label,

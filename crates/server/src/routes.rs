@@ -9,7 +9,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::{Query, Request, State};
 use axum::response::{IntoResponse, Response};
-use axum::routing::post;
+use axum::routing::{get, post};
 use futures::StreamExt;
 use serde::Deserialize;
 
@@ -31,7 +31,7 @@ const PIECE_TIME: Duration = Duration::from_secs(30);
 pub(crate) fn router(shared: &Arc<Shared>) -> Router {
     let api = Router::new()
         .route("/info", api::tell(info))
-        .route("/schema", api::tell(|_| schema::schema()))
+        .route("/schema", get(schema::answer))
         .route("/lanes", api::ask(lanes::lanes))
         .route("/timeline", api::ask_arrow(lanes::timeline))
         .route("/series", api::ask(lanes::series))

@@ -22,7 +22,8 @@ pub(crate) fn rows(call: &Call<'_>, request: &RowsRequest) -> Result<RowsAnswer>
         )));
     }
     let table = tables::table(&request.table)?;
-    let mut shown = tables::columns(table);
+    // Frames are for groups: a row has its stack beside them.
+    let mut shown: Vec<Shown> = tables::columns(table).into_iter().filter(|one| !one.is_frames()).collect();
     if !request.columns.is_empty() {
         let named = request.columns.iter().map(|name| tables::column(table, name));
         shown = named.collect::<Result<_>>()?;
@@ -69,10 +70,14 @@ pub(crate) fn rows(call: &Call<'_>, request: &RowsRequest) -> Result<RowsAnswer>
 
 /// Stacks are shown by their innermost frames.
 fn name_stacks(session: &Session, shown: &[Shown], rows: &mut [Vec<Cell>]) -> Result<()> {
-    let Some(at) = shown.iter().position(Shown::is_stack) else { return Ok(()) };
+    if !shown.iter().any(Shown::is_stack) {
+        return Ok(());
+    }
     let frames = session.frames()?;
     let Some(frames) = frames.trace(0) else { return Ok(()) };
-    for cell in rows.iter_mut().filter_map(|row| row.get_mut(at)) {
+    for (cell, _) in
+        rows.iter_mut().flat_map(|row| row.iter_mut().zip(shown)).filter(|(_, one)| one.is_stack())
+    {
         if let Some(stack) = key(cell) {
             *cell = Cell::Text(stack::short(frames, stack));
         }

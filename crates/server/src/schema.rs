@@ -1,13 +1,39 @@
 //! What can be asked, whatever is open.
 
+use std::sync::LazyLock;
+
+use axum::body::Bytes;
+use axum::http::{HeaderMap, header};
+use axum::response::{IntoResponse, Response};
 use etwkit_engine::questions;
 use etwkit_query::question::{AnyQuestion, Kind as OptionKind, Opt};
 use etwkit_trace::table::{Column, Kind, Table};
 
+use crate::page;
 use crate::wire::{ColumnInfo, OptionInfo, QuestionInfo, Schema, TableInfo};
 
+/// Packs to an eighth in a few milliseconds; more takes much longer for little.
+const ZSTD_LEVEL: i32 = 6;
+
+/// The answer, and the same packed: one for all pages, and the largest that there is.
+static ANSWER: LazyLock<(Bytes, Bytes)> = LazyLock::new(|| {
+    let json = serde_json::to_vec(&schema()).unwrap_or_default();
+    let packed = zstd::bulk::compress(&json, ZSTD_LEVEL).unwrap_or_default();
+    (json.into(), packed.into())
+});
+
+/// What can be asked, packed for browsers that take it so.
+pub(crate) async fn answer(headers: HeaderMap) -> Response {
+    let (json, packed) = &*ANSWER;
+    let kind = [(header::CONTENT_TYPE, "application/json"), (header::VARY, "Accept-Encoding")];
+    if packed.is_empty() || !page::takes(&headers, "zstd") {
+        return (kind, json.clone()).into_response();
+    }
+    (kind, [(header::CONTENT_ENCODING, "zstd")], packed.clone()).into_response()
+}
+
 /// All tables and questions.
-pub(crate) fn schema() -> Schema {
+fn schema() -> Schema {
     Schema {
         tables: etwkit_query::tables().map(table).collect(),
         questions: questions().map(question).collect(),
@@ -148,6 +174,7 @@ fn option(option: &Opt) -> OptionInfo {
         OptionKind::Whole(..) => ("whole", &[]),
         OptionKind::Number => ("number", &[]),
         OptionKind::Files => ("files", &[]),
+        OptionKind::List => ("text", &[]),
         OptionKind::Two => ("two", &[]),
     };
     OptionInfo {

@@ -26,6 +26,8 @@ enum How {
     Tag(&'static Column),
     /// The stack itself, as a group.
     Stack(&'static Column),
+    /// The stack from its outermost frame inward, a group for each.
+    Frames(&'static Column),
 }
 
 /// All columns of a table.
@@ -35,12 +37,14 @@ pub(crate) fn columns(table: &'static Table) -> Vec<Shown> {
     for column in table.columns {
         let (process, thread) =
             (column.name.strip_suffix("process_key"), column.name.strip_suffix("thread_key"));
-        let joined = match (process, thread) {
-            (Some(front), _) => vec![(format!("{front}process"), How::Process(column))],
-            (_, Some(front)) => vec![(format!("{front}thread"), How::Thread(column))],
-            _ if column.name == "stack_id" => {
-                vec![("tag".to_owned(), How::Tag(column)), ("stack".to_owned(), How::Stack(column))]
-            }
+        let joined = match (process, thread, column.name.strip_suffix("stack_id")) {
+            (Some(front), _, _) => vec![(format!("{front}process"), How::Process(column))],
+            (_, Some(front), _) => vec![(format!("{front}thread"), How::Thread(column))],
+            (_, _, Some(front)) => vec![
+                (format!("{front}tag"), How::Tag(column)),
+                (format!("{front}stack"), How::Stack(column)),
+                (format!("{front}frames"), How::Frames(column)),
+            ],
             _ => Vec::new(),
         };
         for (name, how) in joined {
@@ -76,11 +80,18 @@ impl Shown {
             How::Thread(column) => format!("Id of the thread of `{}`, and its process.", column.name),
             How::Tag(_) => "Stack tag by the rules of the set `default`.".to_owned(),
             How::Stack(_) => "The stack: its innermost frame and the callers of it.".to_owned(),
+            How::Frames(_) => {
+                "The stack from its outermost frame inward: groups unfold frame by frame.".to_owned()
+            }
+        };
+        let (title, unit) = match self.name.strip_suffix("frames").filter(|_| self.is_frames()) {
+            Some(front) => (format!("{} from the root", schema::title(&format!("{front}stack"))), "frames"),
+            None => (schema::title(&self.name), "text"),
         };
         ColumnInfo {
             name: self.name.clone(),
-            title: schema::title(&self.name),
-            unit: "text".to_owned(),
+            title,
+            unit: unit.to_owned(),
             sentence,
             can_group: true,
             can_sum: false,
@@ -102,6 +113,17 @@ impl Shown {
                 format!("t.{}", column.name)
             }
             How::Tag(column) => format!("stack_tag(t.{}, 'default')", column.name),
+            How::Frames(_) => self.root(1),
+        }
+    }
+
+    /// So many frames of the stack, from the outermost inward.
+    pub(crate) fn root(&self, frames: u32) -> String {
+        match self.how {
+            How::Frames(column) | How::Stack(column) | How::Tag(column) => {
+                format!("stack_root(t.{}, {frames})", column.name)
+            }
+            _ => self.group(),
         }
     }
 
@@ -109,7 +131,7 @@ impl Shown {
     pub(crate) const fn kind(&self) -> Kind {
         match self.how {
             How::Declared(column) => column.kind,
-            How::Process(_) | How::Thread(_) | How::Stack(_) => Kind::Int32,
+            How::Process(_) | How::Thread(_) | How::Stack(_) | How::Frames(_) => Kind::Int32,
             How::Tag(_) => Kind::Text,
         }
     }
@@ -117,6 +139,11 @@ impl Shown {
     /// Whether groups are of whole stacks.
     pub(crate) const fn is_stack(&self) -> bool {
         matches!(self.how, How::Stack(_))
+    }
+
+    /// Whether groups are of frames, from the outermost inward.
+    pub(crate) const fn is_frames(&self) -> bool {
+        matches!(self.how, How::Frames(_))
     }
 
     /// What people read for a value, and the joins that this needs, given where the value stands and a number
@@ -164,7 +191,8 @@ mod tests {
             let of = columns(table(name).unwrap());
             of.into_iter().filter(|column| column.declared().is_none()).map(|column| column.name).collect()
         };
-        assert_eq!(names("cpu_sample"), ["process", "thread", "tag", "stack"]);
+        assert_eq!(names("cpu_sample"), ["process", "thread", "tag", "stack", "frames"]);
+        assert!(names("context_switch").contains(&"readying_frames".to_owned()));
         assert_eq!(names("cpu_tag"), ["process"]);
         assert!(names("alpc").contains(&"sender_process".to_owned()));
         assert!(table("process; DROP").is_err());

@@ -80,9 +80,10 @@ export function Menu({ label, hasText, entries, children, class: name }: Props) 
       </button>
       {isOpen && (
         <div class="menu" role="menu" aria-label={label} ref={list} onKeyDown={onKeyDown} tabIndex={-1}>
-          {entries.map((entry) => (
+          {entries.map((entry, at) => (
             <button
-              key={entry.title}
+              // Two entries can have one title.
+              key={`${at} ${entry.title}`}
               type="button"
               {...(entry.isOn === undefined
                 ? { role: "menuitem" as const }

@@ -25,6 +25,8 @@ export interface GridCell {
 export interface GridRow {
   id: string;
   level: number;
+  /** How far its name is moved in, where that is not its level. */
+  indent?: number;
   /** Nothing for rows without children. */
   isOpen?: boolean;
   cells: GridCell[];
@@ -231,7 +233,7 @@ function Row({ id, index, row, columns, isSelected, props }: RowProps) {
 
 /** What opens and closes a row; room for it in front of those that have nothing to open, so that names align. */
 function Handle({ row, onToggle }: { row: GridRow; onToggle: (row: GridRow) => void }) {
-  const indent = { marginLeft: `${row.level * 14}px` };
+  const indent = { marginLeft: `${(row.indent ?? row.level) * 14}px` };
   if (row.isOpen === undefined) return <span class="grid-handle" style={indent} />;
   const toggle = (event: MouseEvent) => {
     event.stopPropagation();

@@ -25,6 +25,7 @@ import { KeySheet } from "./key-sheet";
 import { LostScreen, OpeningScreen } from "./opening-screen";
 import { StartScreen } from "./start-screen";
 import { StatusBar } from "./status-bar";
+import { TrailBar } from "./trail-bar";
 
 function Screen() {
   const info = store.info.value;
@@ -96,6 +97,7 @@ function Middle(props: ViewProps) {
   return (
     <main class="middle">
       <ChipsBar />
+      <TrailBar />
       <div class="over-time" style={{ flex: isOpen ? `0 0 ${timelineShare.value}%` : "1 1 auto" }}>
         <Timeline {...props} />
       </div>

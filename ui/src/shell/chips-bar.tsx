@@ -112,7 +112,6 @@ export function ChipsBar() {
       </button>
       <ModeSwitch />
       <ul class="filters" aria-label="Filters">
-        {isAll && <li class="filters-none">Whole trace</li>}
         <RangePart />
         {chips.map((chip, place) => (
           <ChipPart key={`${chip.field}${chip.exclude}`} chip={chip} place={place} />

@@ -122,6 +122,13 @@ const SELECTION: Command[] = [
     run: () => store.removeChip(store.view.value.chips.length - 1),
   },
   {
+    id: "up",
+    title: "Up the trail: without the last narrowing",
+    group: "Selection",
+    keys: ["u"],
+    run: () => store.backTo(store.trail.value.length - 2),
+  },
+  {
     id: "clear",
     title: "Remove all filters and the range",
     group: "Selection",

@@ -7,6 +7,8 @@ const WRITE_MS = 250;
 
 interface Place {
   etwkit: number;
+  /** What goes with the address. */
+  more?: unknown;
 }
 
 const now = () => performance.now();
@@ -16,13 +18,19 @@ function placeOf(state: unknown): number | null {
   return typeof place === "number" ? place : null;
 }
 
+/** What went with an address when it was written. */
+export function moreOf(state: unknown): unknown {
+  return (state as Partial<Place> | null)?.more;
+}
+
 /** Writes addresses into the browser's history, and says what is in front and behind. */
 export class Journal {
   private place: number;
   private last: number;
   private kind = "";
   private at = Number.NEGATIVE_INFINITY;
-  private address: string | null = null;
+  /** What waits to be written. */
+  private waiting: { address: string; more: unknown } | null = null;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
@@ -41,30 +49,39 @@ export class Journal {
     return this.place < this.last;
   }
 
-  /** The state has changed. Changes of the same `kind` in quick succession are one step; `null` is none at all. */
-  record(address: string, kind: string | null): void {
-    const time = this.clock();
-    const isSameStep = kind === null || (kind === this.kind && kind !== "" && time - this.at < ONE_STEP_MS);
-    this.at = time;
+  /** Whether a change of that kind is a step of its own now. */
+  isStep(kind: string | null): boolean {
+    const isSame = kind === this.kind && kind !== "" && this.clock() - this.at < ONE_STEP_MS;
+    return kind !== null && !isSame;
+  }
+
+  /**
+   * The state has changed. Changes of the same `kind` in quick succession are one step; `null` is none at all.
+   * `more` goes with the address.
+   */
+  record(address: string, kind: string | null, more?: unknown): void {
+    const isStep = this.isStep(kind);
+    this.at = this.clock();
     this.kind = kind ?? this.kind;
-    if (isSameStep) {
-      this.address = address;
+    if (!isStep) {
+      this.waiting = { address, more };
       this.timer ??= setTimeout(() => this.flush(), WRITE_MS);
       return;
     }
     this.flush();
     this.place += 1;
     this.last = this.place;
-    this.browser.pushState({ etwkit: this.place } satisfies Place, "", address);
+    this.browser.pushState({ etwkit: this.place, more } satisfies Place, "", address);
   }
 
   /** Writes what waits. */
   flush(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
-    if (this.address === null) return;
-    this.browser.replaceState({ etwkit: this.place } satisfies Place, "", this.address);
-    this.address = null;
+    if (this.waiting === null) return;
+    const { address, more } = this.waiting;
+    this.browser.replaceState({ etwkit: this.place, more } satisfies Place, "", address);
+    this.waiting = null;
   }
 
   undo(): void {
@@ -79,7 +96,7 @@ export class Journal {
 
   /** The browser has gone to another place of the history. */
   arrived(state: unknown): void {
-    this.address = null;
+    this.waiting = null;
     clearTimeout(this.timer);
     this.timer = undefined;
     this.place = placeOf(state) ?? 0;

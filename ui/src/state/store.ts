@@ -6,8 +6,9 @@ import { around, isSame, within } from "../lib/scale";
 import type { Chip, Failure, Info, Opening, Range, Schema, Selection, TraceInfo } from "../wire";
 import { failureOf } from "./answer";
 import { decode, emptyState, encode } from "./codec";
-import { Journal } from "./history";
+import { Journal, moreOf } from "./history";
 import * as chips from "./selection";
+import { follow, readTrail, type Trail } from "./trail";
 import type { Focus, Mode, ViewState } from "./view-state";
 
 /** What is open; nothing before the first answer. */
@@ -22,6 +23,10 @@ export const pending = signal<number | null>(null);
 const state = signal<ViewState>(emptyState());
 /** What the page shows. Change it with the functions below alone. */
 export const view: ReadonlySignal<ViewState> = state;
+
+const path = signal<Trail>([]);
+/** How the reader got to what the page shows. */
+export const trail: ReadonlySignal<Trail> = path;
 
 /** The trace that is shown, if it is ready. */
 export const trace: ReadonlySignal<TraceInfo | null> = computed(() => {
@@ -65,9 +70,16 @@ export function update(change: Partial<ViewState>, kind: string | null = ""): vo
   if (JSON.stringify(next) === JSON.stringify(state.value)) return;
   batch(() => {
     state.value = next;
-    journal?.record(addressOf(next), kind);
+    path.value = follow(path.value, next, bounds(), journal?.isStep(kind));
+    journal?.record(addressOf(next), kind, path.value);
     moves.value += 1;
   });
+}
+
+/** Shows again what a step of the trail has; to undo it leads forth again. */
+export function backTo(place: number): void {
+  const step = path.value[place];
+  if (step !== undefined) update(step.state);
 }
 
 function addressOf(of: ViewState): string {
@@ -185,6 +197,7 @@ function arrived(event: PopStateEvent): void {
   journal?.arrived(event.state);
   batch(() => {
     state.value = checked(decode(location.hash) ?? emptyState());
+    path.value = follow(readTrail(moreOf(event.state)), state.value, bounds());
     moves.value += 1;
   });
 }
@@ -197,6 +210,7 @@ export function tookInfo(next: Info): void {
     const shown = trace.value;
     if (shown !== null) {
       state.value = checked(state.value);
+      path.value = follow(path.value, state.value, bounds());
       if (pending.value === shown.id) pending.value = null;
       return;
     }
@@ -244,6 +258,7 @@ export async function start(first: Defaults): Promise<void> {
   window.addEventListener("popstate", arrived);
   window.addEventListener("pagehide", () => journal?.flush());
   state.value = decode(location.hash) ?? emptyState();
+  path.value = readTrail(moreOf(history.state));
   await refresh();
   const traces = info.value?.traces ?? [];
   // What was named on the command line is shown, unless the link names another trace that is ready.

@@ -5,6 +5,7 @@ mod bounded;
 mod fields;
 mod matching;
 mod names;
+mod stack_root;
 mod stacks;
 mod tags;
 mod times;
@@ -60,7 +61,8 @@ const UNION_DURATION: Reference = Reference {
 #[must_use]
 pub fn references() -> Vec<Reference> {
     let scalar = groups().flatten().map(Function::reference);
-    std::iter::once(UNION_DURATION).chain(scalar).chain(stacks::REFERENCES).chain([tags::REFERENCE]).collect()
+    let of_stacks = [stacks::REFERENCE, stack_root::REFERENCE, tags::REFERENCE];
+    std::iter::once(UNION_DURATION).chain(scalar).chain(of_stacks).collect()
 }
 
 fn groups() -> impl Iterator<Item = &'static [Function]> {
@@ -71,7 +73,8 @@ fn groups() -> impl Iterator<Item = &'static [Function]> {
 pub(crate) fn scalar(loader: &Arc<Loader>, is_several: bool) -> Vec<ScalarUDF> {
     let pure = groups().flatten().map(Function::scalar);
     let contains = stacks::contains(loader.clone(), is_several);
-    pure.chain([contains, tag(loader.clone(), is_several, Arc::new([]))]).collect()
+    let root = stack_root::root(loader.clone(), is_several);
+    pure.chain([contains, root, tag(loader.clone(), is_several, Arc::new([]))]).collect()
 }
 
 /// Functions of the engine that make no more than they may; `find` gives those of the engine.
@@ -87,7 +90,7 @@ pub(crate) fn aggregates() -> Vec<AggregateUDF> {
 
 /// Whether a function looks frames up, which have to be read before.
 pub(crate) fn needs_frames(function: &ScalarUDF) -> bool {
-    [stacks::CONTAINS, tags::TAG].contains(&function.name())
+    [stacks::CONTAINS, stack_root::ROOT, tags::TAG].contains(&function.name())
 }
 
 /// A function whose values depend on its arguments alone.

@@ -18,7 +18,7 @@ pub(super) const CONTAINS: &str = "stack_contains";
 /// Patterns whose stacks are remembered: as many as one question may reasonably name.
 const REMEMBERED: usize = 64;
 
-pub(super) const REFERENCES: [Reference; 1] = [Reference {
+pub(super) const REFERENCE: Reference = Reference {
     name: CONTAINS,
     call: "stack_contains([trace_id,] stack_id, pattern)",
     returns: "Boolean",
@@ -27,20 +27,21 @@ pub(super) const REFERENCES: [Reference; 1] = [Reference {
           several extracts needs `trace_id`. Null for a stack that is not there.",
     example: "SELECT stack_contains(NULL, '*')",
     answer: "-",
-}];
+};
 
 pub(super) fn contains(loader: Arc<Loader>, is_several: bool) -> ScalarUDF {
     let known = Mutex::default();
-    of_stacks(CONTAINS, "pattern", DataType::Boolean, loader, is_several, 0, move |frames, arguments| {
+    let last = ("pattern", DataType::Utf8);
+    of_stacks(CONTAINS, last, DataType::Boolean, loader, is_several, 0, move |frames, arguments| {
         fits(&known, frames, arguments)
     })
 }
 
-/// A function of a stack and a text, which the reference calls so; `place` is that of what it computes with
-/// beside the stacks of the session.
+/// A function of a stack and something else, with what the reference calls that and its type; `place` is that
+/// of what it computes with beside the stacks of the session.
 pub(super) fn of_stacks(
     name: &'static str,
-    text: &'static str,
+    last: (&'static str, DataType),
     returns: DataType,
     loader: Arc<Loader>,
     is_several: bool,
@@ -48,7 +49,7 @@ pub(super) fn of_stacks(
     compute: impl Fn(&Frames, &StackArguments<'_>) -> Result<ArrayRef> + Send + Sync + 'static,
 ) -> ScalarUDF {
     let place = if place == 0 { Arc::as_ptr(&loader).addr() } else { place };
-    let coerce = move |found: &[DataType]| coerce_stack(name, text, is_several, found);
+    let coerce = move |found: &[DataType]| coerce_stack(name, &last, is_several, found);
     let compute = move |columns: &[ArrayRef]| {
         let frames = loader.loaded();
         let frames = frames.ok_or_else(|| DataFusionError::Internal("stacks were not read".to_owned()))?;
@@ -58,22 +59,22 @@ pub(super) fn of_stacks(
 }
 
 /// What functions of stacks are called with: in a session over several extracts the number of the extract, a
-/// stack, a text.
+/// stack, and something else.
 pub(super) struct StackArguments<'a> {
     trace_ids: Option<&'a Int32Array>,
     stack_ids: &'a Int32Array,
     /// The last argument.
-    pub(super) texts: &'a ArrayRef,
+    pub(super) last: &'a ArrayRef,
 }
 
 impl<'a> StackArguments<'a> {
     fn of(columns: &'a [ArrayRef]) -> Result<Self> {
-        let (trace_ids, stack_ids, texts) = match columns {
-            [stack_ids, texts] => (None, stack_ids, texts),
-            [trace_ids, stack_ids, texts] => (Some(trace_ids.as_primitive::<Int32Type>()), stack_ids, texts),
+        let (trace_ids, stack_ids, last) = match columns {
+            [stack_ids, last] => (None, stack_ids, last),
+            [trace_ids, stack_ids, last] => (Some(trace_ids.as_primitive::<Int32Type>()), stack_ids, last),
             _ => return Err(DataFusionError::Internal("expected 2 or 3 arguments".to_owned())),
         };
-        Ok(Self { trace_ids, stack_ids: stack_ids.as_primitive::<Int32Type>(), texts })
+        Ok(Self { trace_ids, stack_ids: stack_ids.as_primitive::<Int32Type>(), last })
     }
 
     /// Extract and stack of each row.
@@ -86,14 +87,18 @@ impl<'a> StackArguments<'a> {
     }
 }
 
-/// The types of these arguments; `text` names the last one.
-fn coerce_stack(function: &str, text: &str, is_several: bool, found: &[DataType]) -> Result<Vec<DataType>> {
-    const ONE: [DataType; 2] = [DataType::Int32, DataType::Utf8];
-    const SEVERAL: [DataType; 3] = [DataType::Int32, DataType::Int32, DataType::Utf8];
-    if is_several || found.len() == SEVERAL.len() {
-        return coerce(&format!("{function}(trace_id, stack_id, {text})"), &SEVERAL, found);
+/// The types of these arguments, of which the last one has a name.
+fn coerce_stack(
+    function: &str,
+    (last, kind): &(&'static str, DataType),
+    is_several: bool,
+    found: &[DataType],
+) -> Result<Vec<DataType>> {
+    let several = [DataType::Int32, DataType::Int32, kind.clone()];
+    if is_several || found.len() == several.len() {
+        return coerce(&format!("{function}(trace_id, stack_id, {last})"), &several, found);
     }
-    coerce(&format!("{function}(stack_id, {text})"), &ONE, found)
+    coerce(&format!("{function}(stack_id, {last})"), &[DataType::Int32, kind.clone()], found)
 }
 
 /// For each stack whether it fits, by extract and pattern.
@@ -114,7 +119,7 @@ fn stacks(known: &Mutex<Known>, frames: &Frames, trace_id: i32, pattern: &str) -
 /// Whether the stack of each row fits its pattern.
 fn fits(known: &Mutex<Known>, frames: &Frames, arguments: &StackArguments<'_>) -> Result<ArrayRef> {
     let mut latest: Option<(i32, &str, Arc<Vec<bool>>)> = None;
-    let rows = arguments.stacks().zip(arguments.texts.as_string::<i32>());
+    let rows = arguments.stacks().zip(arguments.last.as_string::<i32>());
     let answers = rows.map(|((trace_id, stack_id), pattern)| {
         let (trace_id, stack_id, pattern) = (trace_id?, usize::try_from(stack_id?).ok()?, pattern?);
         let fitting = match &latest {

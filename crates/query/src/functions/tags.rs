@@ -40,7 +40,8 @@ pub fn default_tags() -> &'static TagSet {
 pub(crate) fn tag(loader: Arc<Loader>, is_several: bool, sets: Arc<[TagSet]>) -> ScalarUDF {
     let (place, known) = (Arc::as_ptr(&sets).addr(), Mutex::default());
     let tags = StackTags { sets, known };
-    of_stacks(TAG, "tag_set", DataType::Utf8, loader, is_several, place, move |frames, arguments| {
+    let last = ("tag_set", DataType::Utf8);
+    of_stacks(TAG, last, DataType::Utf8, loader, is_several, place, move |frames, arguments| {
         tags.compute(frames, arguments)
     })
 }
@@ -83,7 +84,7 @@ impl StackTags {
 
     fn compute(&self, frames: &Frames, arguments: &StackArguments<'_>) -> Result<ArrayRef> {
         let mut latest: Option<(i32, &str, Arc<Tagged>)> = None;
-        let sets = arguments.texts.as_string::<i32>();
+        let sets = arguments.last.as_string::<i32>();
         let tags = arguments.stacks().zip(sets).map(|((trace_id, stack_id), set)| {
             let Some((trace_id, set)) = trace_id.zip(set) else { return Ok(None) };
             let tagged = match latest.take() {

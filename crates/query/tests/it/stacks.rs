@@ -276,3 +276,38 @@ fn stacks_have_numbers_by_the_names_of_their_code_in_every_trace() {
     let found = hashes(&tree());
     assert_eq!(found.lines().collect::<Vec<_>>(), expected, "{found}");
 }
+
+/// `Run` calls the code at one place of a file, from two places in it and in two processes.
+#[test]
+fn stacks_that_begin_alike_have_one_root() {
+    let stacks = [
+        stack(0, None, 0),
+        stack(1, None, 1),
+        stack(2, Some(0), 2),
+        stack(3, Some(1), 3),
+        stack(4, Some(3), 4),
+        stack(5, Some(2), 5),
+    ];
+    let session = Session::new(vec![source(&stacks)], &Options::default()).unwrap();
+    let roots = |frames: &str| {
+        let sql = format!("SELECT stack_id, stack_root(stack_id, {frames}) FROM stack ORDER BY 1");
+        ask(&session, &sql).lines().map(|line| line.split_once('|').unwrap().1.to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(roots("1"), ["0", "0", "0", "0", "0", "0"]);
+    assert_eq!(roots("2"), ["0", "0", "2", "2", "2", "2"]);
+    assert_eq!(roots("3"), ["0", "0", "2", "2", "4", "5"]);
+    assert_eq!(roots("99999999999"), roots("3"), "stacks with fewer frames stay");
+    assert_eq!(roots("0"), ["-"; 6]);
+    assert_eq!(roots("CASE WHEN stack_id > 3 THEN 3 ELSE 1 END"), ["0", "0", "0", "0", "4", "5"]);
+    assert_eq!(ask(&session, "SELECT stack_root(99, 1), stack_root(NULL, 1), stack_root(5, NULL)"), "-|-|-");
+
+    // Every cut of a chain of a thousand frames, and of one that bends in its middle.
+    let bent = |id: i32| if id == 1000 { 499 } else { id - 1 };
+    let chain: Vec<Stack> = (0..1500).map(|id| stack(id, (id > 0).then(|| bent(id)), id % 2 * 2)).collect();
+    let session = Session::new(vec![source(&chain)], &Options::default()).unwrap();
+    // Behind the bend the same methods alternate, so that both chains are one way.
+    let wrong = "SELECT count(*) FROM (SELECT stack_id, unnest(range(1, 1001)) AS n FROM stack \
+                 WHERE stack_id % 7 = 0) WHERE stack_root(stack_id, n) <> least(CASE WHEN stack_id < 1000 THEN stack_id \
+                 ELSE stack_id - 500 END, n - 1)";
+    assert_eq!(ask(&session, wrong), "0");
+}

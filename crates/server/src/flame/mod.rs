@@ -21,6 +21,7 @@ use crate::select::select;
 use crate::tables;
 use crate::wire::{Direction, FlameAnswer, FlameRequest, Source, Weight};
 use names::Names;
+pub(crate) use names::{first as first_frames, representative};
 use tree::{Kinds, Tree};
 
 /// Nodes of an answer, at most.

@@ -106,7 +106,7 @@ impl<'f> Names<'f> {
 }
 
 /// For each method, by its number, the first of its frames.
-fn first(frames: &TraceFrames) -> Vec<i32> {
+pub(crate) fn first(frames: &TraceFrames) -> Vec<i32> {
     let mut first = Vec::new();
     for frame in (0..).take(frames.frames()) {
         let place = frames.identity(frame).and_then(|identity| usize::try_from(identity).ok());
@@ -119,7 +119,7 @@ fn first(frames: &TraceFrames) -> Vec<i32> {
 }
 
 /// The frame that a frame is called by.
-fn representative(frames: &TraceFrames, first: &[i32], frame: i32) -> i32 {
+pub(crate) fn representative(frames: &TraceFrames, first: &[i32], frame: i32) -> i32 {
     let place = frames.identity(frame).and_then(|identity| usize::try_from(identity).ok());
     place.and_then(|place| first.get(place)).copied().unwrap_or(frame)
 }

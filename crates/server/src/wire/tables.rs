@@ -26,7 +26,8 @@ pub struct ColumnInfo {
     pub name: String,
     /// What people read above it.
     pub title: String,
-    /// `ns`, `bytes`, `count`, `time` (a moment), `key`, `text`, `flag`, `hex`, `number` or `tick`.
+    /// `ns`, `bytes`, `count`, `time` (a moment), `key`, `text`, `flag`, `hex`, `number`, `tick`, or `frames`
+    /// (a stack that unfolds frame by frame from the root).
     pub unit: String,
     /// What it means.
     pub sentence: String,
@@ -81,9 +82,11 @@ pub struct PivotRequest {
     pub trace: u32,
     /// The table.
     pub table: String,
-    /// Groups from the outermost to the one that is asked for, at most 8: columns, or `stack` for frames.
+    /// Columns from the outermost group to the one that is asked for, at most 16. One of the unit `frames`
+    /// stands twice where the next frame is asked for, and where stacks end: see `path`.
     pub group_by: Vec<String>,
-    /// Values of the outer ones: one less than `group_by`.
+    /// Values of the outer ones: one less than `group_by`. Of frames it is enough to name the innermost one;
+    /// named twice, it means the rows whose stacks end there.
     pub path: Vec<Cell>,
     /// What is computed for each.
     pub measures: Vec<Measure>,

@@ -26,6 +26,20 @@ fn the_schema_names_tables_and_questions() {
 }
 
 #[test]
+fn the_schema_is_packed_for_who_takes_it_so() {
+    let place = Place::new();
+    let plain = place.get("schema");
+    assert_eq!(plain.header("content-encoding"), None);
+    let [host, origin, token] = place.lines();
+    let lines = [host.as_str(), origin.as_str(), token.as_str(), "Accept-Encoding: gzip, br, zstd"];
+    let packed = place.raw("GET /api/v1/schema", &lines, b"");
+    assert_eq!((packed.status, packed.header("content-encoding")), (200, Some("zstd")));
+    assert!(packed.body.len() * 6 < plain.body.len(), "{} {}", packed.body.len(), plain.body.len());
+    assert_eq!(zstd::bulk::decompress(&packed.body, plain.body.len()).unwrap(), plain.body);
+    assert_eq!(place.raw("GET /api/v1/schema", &lines[..2], b"").status, 401);
+}
+
+#[test]
 fn every_question_that_has_something_is_answered() {
     let place = Place::with_trace();
     let info = place.get("info").json();

@@ -1,6 +1,7 @@
 // The picture of a flame graph: zoom by click, what is under the pointer, all of it by keyboard, too.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Crumbs } from "../../components/crumbs";
 import { Canvas } from "../../draw/canvas";
 import { colours } from "../../draw/colours";
 import { drawFlame, LEVEL, scaleOf } from "../../draw/flame";
@@ -102,13 +103,13 @@ function Told(props: { answer: FlameAnswer; node: number; path: number[]; onZoom
   const all = Math.max(1, answer.nodes[0]?.total ?? 1);
   return (
     <div class="flame-told">
-      <nav class="crumbs" aria-label="Frames above">
-        {path.map((at) => (
-          <button key={at} type="button" class="crumb" onClick={() => props.onZoom(at)}>
-            {shown(nameOf(answer, at))}
-          </button>
-        ))}
-      </nav>
+      <Crumbs
+        label="Frames above"
+        crumbs={path.map((at) => {
+          const text = shown(nameOf(answer, at));
+          return { text, title: text, run: () => props.onZoom(at) };
+        })}
+      />
       <div id="flame-told" class="flame-frame" aria-live="polite">
         <b>{shown(nameOf(answer, props.node))}</b>{" "}
         <span title={exactInUnit(node.total, answer.unit)}>

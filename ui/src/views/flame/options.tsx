@@ -75,15 +75,17 @@ export function FlameOptions({ settings, weights, change, find, onFind }: Props)
         options={weights.map((weight) => [weight, NEEDS[weight].title])}
         onChange={(weight) => change({ weight })}
       />
-      <Choice
-        label="Order"
-        value={settings.direction}
-        options={[
-          ["top_down", "Who calls whom"],
-          ["bottom_up", "Who is called by whom"],
-        ]}
-        onChange={(direction) => change({ direction })}
-      />
+      {settings.focus === null && (
+        <Choice
+          label="Order"
+          value={settings.direction}
+          options={[
+            ["top_down", "Top-down"],
+            ["bottom_up", "Bottom-up"],
+          ]}
+          onChange={(direction) => change({ direction })}
+        />
+      )}
       <Choice
         label="As"
         value={settings.look}
@@ -102,11 +104,11 @@ export function FlameOptions({ settings, weights, change, find, onFind }: Props)
       {settings.focus !== null && (
         <button
           type="button"
-          class="chip"
-          title="Without this method in the middle"
+          class="chip flame-focus"
+          title={`${shown(settings.focus)}\nClick: without this method in the middle`}
           onClick={() => change({ focus: null })}
         >
-          {shown(settings.focus)} <span aria-hidden="true">✕</span>
+          <span>{shown(settings.focus)}</span> <span aria-hidden="true">✕</span>
         </button>
       )}
       <input

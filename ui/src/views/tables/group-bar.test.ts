@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TableInfo } from "../../wire";
+import { chipOf } from "./chips";
 import { columnOf } from "./column-graph";
 import { without } from "./group-bar";
 
@@ -28,4 +29,15 @@ test("sums stand on each other, extremes are lines, and processes keep their col
   assert.deepEqual([most.styles, most.isProcess], [["lines"], false]);
   const entry = { id: "1", key: 1, label: "", total: 0, values: [], look: "hue" as const, value: "C:\\a" };
   assert.deepEqual(most.chipOf?.(entry), { field: "file", values: ["C:\\a"], exclude: false });
+});
+
+test("a frame is a method for a chip, the end of a stack is none", () => {
+  const row = (value: number | null, label: string) => ({ value, label, measures: [] });
+  assert.deepEqual(chipOf("frames", row(4, "a.exe!main")), {
+    field: "method",
+    values: ["a.exe!main"],
+    exclude: false,
+  });
+  for (const none of [row(4, "(itself)"), row(null, "(no stack)"), row(4, "")])
+    assert.equal(chipOf("frames", none), null);
 });

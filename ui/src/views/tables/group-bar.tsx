@@ -3,7 +3,7 @@
 import { Choice } from "../../components/choice";
 import type { Measure, TableInfo } from "../../wire";
 import type { PivotSettings } from "./pivot";
-import { keepOpen, measureTitle } from "./pivot-model";
+import { groupsOf, keepOpen, measureTitle } from "./pivot-model";
 
 interface Props {
   table: TableInfo;
@@ -18,7 +18,7 @@ export function GroupBar({ table, settings, change }: Props) {
   const { groups, measures } = settings;
   const titleOf = (name: string) => table.columns.find((column) => column.name === name)?.title ?? name;
   const setGroups = (next: string[], kept: number) =>
-    change({ groups: next, open: keepOpen(settings.open, kept) });
+    change({ groups: next, open: keepOpen(settings.open, groupsOf(groups, table.columns), kept) });
   const move = (at: number, by: number) => {
     const next = [...groups];
     const [moved] = next.splice(at, 1);
@@ -114,7 +114,7 @@ function measuresOf(table: TableInfo, used: Measure[]): Measure[] {
     { function: "count", column: "" },
     ...sums.flatMap((column) => FUNCTIONS.map((name) => ({ function: name, column: column.name }))),
     ...table.columns
-      .filter((column) => column.can_group && !column.can_sum)
+      .filter((column) => column.can_group && !column.can_sum && column.unit !== "frames")
       .map((column) => ({ function: "distinct", column: column.name })),
   ];
   return all.filter((one) => !used.some((m) => m.function === one.function && m.column === one.column));

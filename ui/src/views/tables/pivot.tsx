@@ -9,7 +9,16 @@ import { failureOf } from "../../state/answer";
 import type { Failure, Measure, PivotAnswer, PivotRequest, Sort, TableInfo } from "../../wire";
 import { SourceLine, useSelection } from "../panel";
 import { chipOf } from "./chips";
-import { type Levels, measureTitle, measureUnit, type Path, pathId, pivotRows } from "./pivot-model";
+import {
+  groupsOf,
+  type Levels,
+  levelBelow,
+  measureTitle,
+  measureUnit,
+  type Path,
+  pathId,
+  pivotRows,
+} from "./pivot-model";
 import { isNumber, written } from "./write";
 
 export interface PivotSettings {
@@ -34,13 +43,14 @@ interface Props {
 }
 
 export function Pivot({ trace, table, settings, change, onChip }: Props) {
-  const { levels, failure, isBusy, last } = useLevels(trace, table.name, settings);
+  const { levels, failure, isBusy, last } = useLevels(trace, table, settings);
   const [selected, setSelected] = useState<string | null>(null);
   const units = settings.measures.map((measure) => measureUnit(measure, table.columns));
   const open = useMemo(() => new Set(settings.open), [settings.open]);
   const rows = useMemo(
-    () => pivotRows({ levels, open, depth: settings.groups.length, units, write: written }),
-    [levels, open, settings.groups.length, units.join()],
+    () =>
+      pivotRows({ levels, open, groups: groupsOf(settings.groups, table.columns), units, write: written }),
+    [levels, open, settings.groups.join(), units.join()],
   );
   const toggle = (id: string) =>
     change({ open: open.has(id) ? settings.open.filter((one) => one !== id) : [...settings.open, id] });
@@ -58,7 +68,11 @@ export function Pivot({ trace, table, settings, change, onChip }: Props) {
       <TreeGrid
         label={`${table.name} by ${settings.groups.map(titleOf).join(", then ")}`}
         columns={[
-          { id: "", title: settings.groups.map(titleOf).join(" ▸ ") },
+          {
+            id: "",
+            title: settings.groups.map(titleOf).join(" ▸ "),
+            sentence: settings.groups.map(titleOf).join(" ▸ "),
+          },
           ...settings.measures.map((measure, at) => ({
             id: String(at),
             title: measureTitle(measure, table.columns),
@@ -76,8 +90,7 @@ export function Pivot({ trace, table, settings, change, onChip }: Props) {
         onSelect={(row) => setSelected(row.id)}
         onEnter={(row) => {
           const node = rows.find((one) => one.id === row.id);
-          const group = settings.groups[node?.level ?? 0];
-          if (node && group !== undefined && node.look !== "others") onChip(chipOf(group, node.row));
+          if (node && node.look !== "others") onChip(chipOf(node.group, node.row));
         }}
         empty={isBusy ? "…" : "No rows in this selection."}
         footer={
@@ -102,17 +115,18 @@ export function Pivot({ trace, table, settings, change, onChip }: Props) {
 }
 
 /** Asks levels as they are unfolded, and all of them anew when the question changes. */
-function useLevels(trace: number, table: string, settings: PivotSettings) {
+function useLevels(trace: number, { name: table, columns }: TableInfo, settings: PivotSettings) {
   const selection = useSelection();
   const [levels, setLevels] = useState<Levels>(new Map());
   const [failure, setFailure] = useState<Failure | null>(null);
   const [busy, setBusy] = useState(0);
-  const { groups, measures, sort } = settings;
-  const question = JSON.stringify([trace, table, groups, measures, sort, selection]);
+  const { groups: names, measures, sort } = settings;
+  const groups = groupsOf(names, columns);
+  const question = JSON.stringify([trace, table, names, measures, sort, selection]);
   const asked = useRef({ question: "", paths: new Set<string>(), control: new AbortController() });
   const ask = useCallback(
     async (path: Path, control: AbortController) => {
-      const group_by = groups.slice(0, path.length + 1);
+      const group_by = levelBelow(groups, path).columns;
       const request: PivotRequest = { trace, table, group_by, path, measures, selection, sort, limit: LIMIT };
       setBusy((running) => running + 1);
       try {
@@ -137,7 +151,7 @@ function useLevels(trace: number, table: string, settings: PivotSettings) {
     const wanted = [pathId([]), ...settings.open];
     for (const id of wanted) {
       const path = JSON.parse(id) as Path;
-      if (path.length >= groups.length || asked.current.paths.has(id)) continue;
+      if (levelBelow(groups, path).at >= groups.length || asked.current.paths.has(id)) continue;
       asked.current.paths.add(id);
       void ask(path, asked.current.control);
     }

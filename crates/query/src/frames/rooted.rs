@@ -1,0 +1,84 @@
+//! Stacks by the methods from their outermost frame inward: which of them begin alike, and how far.
+
+use std::collections::HashMap;
+
+use super::{TraceFrames, at};
+
+/// The tree of stacks with one node for each way from the outermost method inward.
+///
+/// Stacks of an extract tell apart where in a method a call stands. Here a method is one step, as in
+/// [`TraceFrames::identity`], and a way is called by the smallest number of a stack that goes it.
+#[derive(Debug, Default)]
+pub struct Rooted {
+    stacks: Vec<Stack>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Stack {
+    /// Number of its way; −1 is none.
+    way: i32,
+    /// How many frames it has.
+    depth: u32,
+    /// The stack of its caller; −1 is none.
+    parent: i32,
+    /// A stack further out, so chosen that any caller is a few steps away, however deep stacks are: as far
+    /// beyond its parent as the two jumps of that one together where these are equally long, else the parent.
+    jump: i32,
+}
+
+impl Rooted {
+    /// How many frames a stack has; nothing for one that is not there, or without a frame.
+    #[must_use]
+    pub fn depth(&self, stack_id: i32) -> Option<u32> {
+        at(&self.stacks, stack_id).filter(|stack| stack.way >= 0).map(|stack| stack.depth)
+    }
+
+    /// The outermost frames of a stack, so many of them, as the number of a way. A stack that has no more is
+    /// taken as it is. Nothing for a stack that is not there, and without frames.
+    #[must_use]
+    pub fn root(&self, stack_id: i32, frames: u32) -> Option<i32> {
+        let mut stack = at(&self.stacks, stack_id)?;
+        while stack.depth > frames {
+            let jump = at(&self.stacks, stack.jump).filter(|jump| jump.depth >= frames);
+            stack = jump.or_else(|| at(&self.stacks, stack.parent))?;
+        }
+        (stack.depth > 0).then_some(stack.way)
+    }
+
+    /// Where a stack jumps to whose caller is this one.
+    fn jump(&self, parent: i32) -> i32 {
+        let depth = |number: i32| at(&self.stacks, number).map_or(0, |stack| stack.depth);
+        let jump = |number: i32| at(&self.stacks, number).map_or(-1, |stack| stack.jump);
+        let (first, second) = (jump(parent), jump(jump(parent)));
+        let is_even =
+            depth(parent).saturating_sub(depth(first)) == depth(first).saturating_sub(depth(second));
+        if is_even { second } else { parent }
+    }
+}
+
+impl TraceFrames {
+    /// Stacks by the methods from their outermost frame inward, put together when it is first asked for.
+    #[must_use]
+    pub fn rooted(&self) -> &Rooted {
+        self.rooted.get_or_init(|| {
+            let mut rooted = Rooted::default();
+            let mut known: HashMap<(i32, u32), i32> = HashMap::new();
+            for (number, node) in (0_i32..).zip(&self.nodes) {
+                // A caller that does not come first is damage and counts as none.
+                let parent = if node.parent < number { node.parent } else { -1 };
+                let (outer, depth) =
+                    at(&rooted.stacks, parent).map_or((-1, 0), |stack| (stack.way, stack.depth));
+                // A node whose frame is missing is passed over.
+                let (way, depth) = match self.identity(node.frame) {
+                    Some(method) => {
+                        (*known.entry((outer, method)).or_insert(number), depth.saturating_add(1))
+                    }
+                    None => (outer, depth),
+                };
+                let jump = rooted.jump(parent);
+                rooted.stacks.push(Stack { way, depth, parent, jump });
+            }
+            rooted
+        })
+    }
+}

@@ -1,0 +1,113 @@
+//! Levels of groups: a column each, and frames of stacks from the outermost inward, as many as there are.
+//!
+//! A group of frames is a way from the outermost method, which its number names as a whole. So an outer
+//! level of frames is followed by the next frame, however deep it is; where both have the same number, the
+//! group is of the rows whose stacks end there.
+
+use etwkit_query::Session;
+use etwkit_query::frames::TraceFrames;
+use etwkit_trace::table::Table;
+
+use crate::cells::key;
+use crate::flame::{first_frames, representative};
+use crate::problem::{Problem, Result};
+use crate::select::{Selected, equals};
+use crate::stack;
+use crate::tables::{self, Shown};
+use crate::wire::{Cell, PivotRow};
+
+/// The level that is asked for.
+pub(crate) struct Asked {
+    pub(crate) shown: Shown,
+    /// What groups are made by, in terms of the table `t`.
+    pub(crate) value: String,
+    /// The frames in front of it.
+    outer: Option<i32>,
+}
+
+/// Narrows rows to those of the outer groups.
+pub(crate) fn levels(
+    session: &Session,
+    table: &'static Table,
+    (names, path): (&[String], &[Cell]),
+    selected: &mut Selected,
+) -> Result<Asked> {
+    let mut outer: Option<(&str, Way)> = None;
+    for (name, value) in names.iter().zip(path) {
+        let column = tables::column(table, name)?;
+        let before = outer.take().filter(|(before, _)| column.is_frames() && before == name);
+        if !column.is_frames() || *value == Cell::Missing(()) {
+            selected.and(equals(&column.group(), column.kind(), value)?);
+            continue;
+        }
+        let way = Way::of(session, value)?;
+        let is_end = before.is_some_and(|(_, before)| before.number == way.number);
+        let frames = way.frames.saturating_add(u32::from(is_end));
+        selected.and(format!("{} = {}", column.root(frames), way.number));
+        outer = Some((name, way));
+    }
+    let name = names.last().map(String::as_str).unwrap_or_default();
+    let shown = tables::column(table, name)?;
+    if !shown.info().can_group {
+        return Err(Problem::bad(format!("rows cannot be grouped by {name:?}")));
+    }
+    let outer = outer.filter(|(outer, _)| shown.is_frames() && *outer == name).map(|(_, way)| way);
+    let value = outer.map_or_else(|| shown.group(), |way| shown.root(way.frames.saturating_add(1)));
+    Ok(Asked { shown, value, outer: outer.map(|way| way.number) })
+}
+
+/// A way from the outermost method.
+#[derive(Clone, Copy)]
+struct Way {
+    number: i32,
+    frames: u32,
+}
+
+impl Way {
+    fn of(session: &Session, value: &Cell) -> Result<Self> {
+        let all = session.frames()?;
+        let known = key(value).zip(all.trace(0)).and_then(|(number, frames)| {
+            let frames = frames.rooted().depth(number)?;
+            Some(Self { number, frames })
+        });
+        known.ok_or_else(|| Problem::bad("a value of the path is no stack"))
+    }
+}
+
+impl Asked {
+    /// Groups of stacks are called by their innermost frames, those of frames by their last one.
+    pub(crate) fn name(&self, session: &Session, rows: &mut [PivotRow]) -> Result<()> {
+        name_stacks(session, &self.shown, self.outer, rows)
+    }
+}
+
+/// Names groups of stacks, below the frames of an outer level.
+pub(crate) fn name_stacks(
+    session: &Session,
+    shown: &Shown,
+    outer: Option<i32>,
+    rows: &mut [PivotRow],
+) -> Result<()> {
+    if !shown.is_stack() && !shown.is_frames() {
+        return Ok(());
+    }
+    let frames = session.frames()?;
+    let Some(frames) = frames.trace(0) else { return Ok(()) };
+    let first = if shown.is_frames() { first_frames(frames) } else { Vec::new() };
+    for row in rows {
+        row.label = match key(&row.value) {
+            None if shown.is_frames() => "(no stack)".to_owned(),
+            None => continue,
+            Some(stack) if shown.is_stack() => stack::short(frames, stack),
+            way if way == outer => "(itself)".to_owned(),
+            Some(way) => last_frame(frames, &first, way),
+        };
+    }
+    Ok(())
+}
+
+/// What the innermost frame of a way is called: as everywhere, as the first frame of its method.
+fn last_frame(frames: &TraceFrames, first: &[i32], way: i32) -> String {
+    let frame = frames.node(way).map_or(-1, |(_, frame)| frame);
+    frames.text(representative(frames, first, frame))
+}

@@ -1,0 +1,18 @@
+// What of a line is left out where it is too long.
+
+/**
+ * Which of the parts of a line stay out so that the others fit into `room` with a mark of the width `dots` in
+ * their place: those from the second on, in front of the last ones. The first and the last part always stay.
+ */
+export function elided(widths: readonly number[], room: number, dots: number): { from: number; to: number } {
+  const none = { from: 1, to: 1 };
+  let left = room - widths.reduce((all, width) => all + width, 0);
+  if (left >= 0 || widths.length < 3) return none;
+  left -= dots;
+  let to = 1;
+  while (left < 0 && to < widths.length - 1) {
+    left += widths[to] ?? 0;
+    to += 1;
+  }
+  return { from: 1, to };
+}
