@@ -52,9 +52,9 @@ pub(crate) enum Act {
     LookupBegins(Lookup),
     /// Has the answer.
     LookupEnds,
-    /// The service goes to the servers of an adapter for the one that it serves.
-    LookupAdapter,
-    /// It asks the server of that number.
+    /// The service goes to the servers of the adapter of that number for the one that it serves.
+    LookupAdapter(usize),
+    /// It asks the server of that number, counted over all adapters.
     LookupServer(usize),
     /// That one does not answer in time.
     LookupTimesOut(usize),
@@ -110,6 +110,9 @@ pub(crate) enum Act {
     LosesEvent(Enabled, u16),
     /// The .NET runtime collects.
     Collects(CollectionStep),
+    /// Writes an event of a provider whose layout nothing in the trace describes: id, and bytes of its
+    /// payload.
+    WritesForeign(Guid, u16, u32),
 }
 
 /// An operation on a file: what filter drivers know as major function.

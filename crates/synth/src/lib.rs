@@ -22,6 +22,7 @@
 #![forbid(unsafe_code)]
 
 mod act;
+pub mod cards;
 mod code;
 mod office;
 mod payload;
@@ -108,7 +109,7 @@ pub struct Scenario {
 const MAX_SCRIPT_SCALE: u32 = 100;
 
 /// All scenarios.
-pub static SCENARIOS: [Scenario; 21] = [
+pub static SCENARIOS: [Scenario; 23] = [
     Scenario {
         name: "office",
         description: "editor, mail program and document service on four processors: samples, switches, calls, disk and file I/O",
@@ -234,6 +235,18 @@ pub static SCENARIOS: [Scenario; 21] = [
         description: "a .NET service collects garbage: with its threads standing still, and in the background",
         max_scale: MAX_SCRIPT_SCALE,
         plan: scenarios::collections::plan,
+    },
+    Scenario {
+        name: "test-runs",
+        description: "a test that takes longer for three reasons, of which each seed has more or less: hard faults, a virus scanner, DNS",
+        max_scale: MAX_SCRIPT_SCALE,
+        plan: scenarios::test_runs::disturbed,
+    },
+    Scenario {
+        name: "test-runs-quiet",
+        description: "the same test with nothing in the way",
+        max_scale: MAX_SCRIPT_SCALE,
+        plan: scenarios::test_runs::quiet,
     },
 ];
 

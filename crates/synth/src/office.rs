@@ -27,14 +27,19 @@ pub(crate) fn plan(options: &Options) -> Plan {
         groups: GROUPS,
         routines: ROUTINES,
         disk_us: (60, 260),
+        background: Vec::new(),
+        has_write_cache: true,
+        is_sampled: true,
         hybrid: None,
         interval: INTERVAL,
         tells_starts: false,
         keys: Table::default(),
         handles: Vec::new(),
         sessions: Vec::new(),
+        adapters: Vec::new(),
         power: None,
         paces: Vec::new(),
+        disturbed: Vec::new(),
         code: CodeMap::default(),
         scripts: Table::default(),
         codes: Table::default(),
@@ -70,7 +75,18 @@ const fn module(
     base: u64,
     size: u32,
 ) -> ModulePlan {
-    ModulePlan { name, nt_folder, dos_folder, base, size, alias: name, pdb, maker: &ACME, identity: 0 }
+    ModulePlan {
+        name,
+        nt_folder,
+        dos_folder,
+        base,
+        size,
+        alias: name,
+        pdb,
+        maker: &ACME,
+        identity: 0,
+        is_nameless: false,
+    }
 }
 
 /// The first four are known to the simulator; see [`crate::stacks`].

@@ -2,6 +2,7 @@
 //! [`crate::sim`] brings it to life.
 
 use std::borrow::Cow;
+use std::net::Ipv4Addr;
 
 use etwkit_etl::Guid;
 
@@ -50,6 +51,12 @@ pub(crate) struct Plan {
     pub(crate) routines: Routines,
     /// How long the disk takes for a transfer, from..to, in microseconds.
     pub(crate) disk_us: (u32, u32),
+    /// Threads in background mode: what they ask of the disk has low priority and gives way to all else.
+    pub(crate) background: Vec<Thread>,
+    /// The disk keeps what is written in a cache of its own.
+    pub(crate) has_write_cache: bool,
+    /// Processors are sampled.
+    pub(crate) is_sampled: bool,
     /// Processors of different kinds.
     pub(crate) hybrid: Option<HybridPlan>,
     /// Ticks between two samples of a processor.
@@ -62,10 +69,14 @@ pub(crate) struct Plan {
     pub(crate) handles: Vec<(Program, ObjectPlan)>,
     /// Sessions of the tracing system that run before the trace.
     pub(crate) sessions: Vec<SessionPlan>,
+    /// Adapters of the network, whose servers resolve names.
+    pub(crate) adapters: Vec<AdapterPlan>,
     /// Timers and settings; `None` where the session does not record them.
     pub(crate) power: Option<PowerPlan>,
     /// How fast the code of programs runs. Where none is reported, switches carry no performance counters.
     pub(crate) paces: Vec<(Program, Pace)>,
+    /// How fast the code of the first program runs while the second one runs, too, and takes its cache.
+    pub(crate) disturbed: Vec<(Program, Program, Pace)>,
     /// What threads with a script do; empty where none has one.
     pub(crate) code: CodeMap,
     pub(crate) scripts: Table<Script, ScriptPlan>,
@@ -117,6 +128,23 @@ pub(crate) struct KeyPlan {
     pub(crate) is_listed_first: bool,
 }
 
+/// An adapter of the network, and the servers that resolve names over it, in the order they are asked.
+#[derive(Debug, Clone)]
+pub(crate) struct AdapterPlan {
+    pub(crate) name: &'static str,
+    /// The address that the machine has there.
+    pub(crate) address: &'static str,
+    pub(crate) servers: Vec<Ipv4Addr>,
+}
+
+impl AdapterPlan {
+    /// The one that all machines have.
+    pub(crate) fn first() -> Self {
+        let servers = vec![Ipv4Addr::new(192, 168, 1, 1), Ipv4Addr::new(192, 168, 1, 2)];
+        Self { name: "Ethernet", address: "192.168.1.20", servers }
+    }
+}
+
 /// Performance and efficiency cores: the last processors are efficient.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HybridPlan {
@@ -144,6 +172,8 @@ pub(crate) struct ModulePlan {
     pub(crate) maker: &'static Maker,
     /// From which its link time and the identity of its PDB follow.
     pub(crate) identity: u64,
+    /// There is no symbol file of it.
+    pub(crate) is_nameless: bool,
 }
 
 /// Who made an image, as its version resource says.
@@ -259,12 +289,17 @@ pub(crate) struct FilePlan {
 pub(crate) const VOLUME: (&str, &str) = (r"\Device\HarddiskVolume3\", r"C:\");
 
 impl FilePlan {
+    /// Whether it lies on a share, and no volume stands in front of its path.
+    fn is_remote(&self) -> bool {
+        self.path.starts_with(r"\Device\Mup\")
+    }
+
     pub(crate) fn nt_path(&self) -> String {
-        format!("{}{}", VOLUME.0, self.path)
+        if self.is_remote() { self.path.to_string() } else { format!("{}{}", VOLUME.0, self.path) }
     }
 
     pub(crate) fn dos_path(&self) -> String {
-        format!("{}{}", VOLUME.1, self.path)
+        if self.is_remote() { self.path.to_string() } else { format!("{}{}", VOLUME.1, self.path) }
     }
 }
 

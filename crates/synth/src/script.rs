@@ -6,16 +6,18 @@ use std::borrow::Cow;
 use crate::act::{Act, ObjectPlan, SessionPlan};
 use crate::code::CodeMap;
 use crate::plan::{
-    Born, FilePlan, GROUPS, HybridPlan, INTERVAL, KeyPlan, ModulePlan, Pace, Plan, PowerPlan, ProgramPlan,
-    Routines, ThreadPlan,
+    AdapterPlan, Born, FilePlan, GROUPS, HybridPlan, INTERVAL, KeyPlan, ModulePlan, Pace, Plan, PowerPlan,
+    ProgramPlan, Routines, ThreadPlan,
 };
-use crate::table::{Code, Event, File, Function, Path, Port, Program, RegistryKey, Table, Thread};
+use crate::table::{Code, Event, File, Function, Module, Path, Port, Program, RegistryKey, Table, Thread};
 
 /// Frames of a wait behind the function that waits.
 pub(crate) const WAITS: &str =
     "nt!KeWaitForSingleObject nt!KiCommitThreadWait nt!KiSwapThread nt!KiSwapContext";
 /// Frames of a thread that was taken off its processor.
 const PREEMPTED: &str = "nt!KiDpcInterrupt nt!KiDispatchInterrupt nt!KiSwapContext";
+/// Bit of the group of samples.
+const PROFILE: u32 = 0x100_0000;
 /// Frames of a thread that begins.
 const BEGINS: &str = "nt!KiStartUserThread nt!PspUserThreadStartup";
 
@@ -175,14 +177,19 @@ impl Builder {
             groups: GROUPS,
             routines: Routines::default(),
             disk_us: (60, 260),
+            background: Vec::new(),
+            has_write_cache: true,
+            is_sampled: true,
             hybrid: None,
             interval: INTERVAL,
             tells_starts: false,
             keys: Table::default(),
             handles: Vec::new(),
             sessions: Vec::new(),
+            adapters: vec![AdapterPlan::first()],
             power: None,
             paces: Vec::new(),
+            disturbed: Vec::new(),
             code: CodeMap::default(),
             scripts: Table::default(),
             codes: Table::default(),
@@ -196,8 +203,35 @@ impl Builder {
         self.plan.disk_us = (low_us, high_us);
     }
 
+    /// The disk writes through, without a cache of its own.
+    pub(crate) const fn writes_through(&mut self) {
+        self.plan.has_write_cache = false;
+    }
+
+    /// No samples are recorded.
+    pub(crate) fn takes_no_samples(&mut self) {
+        self.plan.is_sampled = false;
+        self.plan.groups.iter_mut().take(1).for_each(|of| *of &= !PROFILE);
+    }
+
     pub(crate) const fn hybrid(&mut self, hybrid: HybridPlan) {
         self.plan.hybrid = Some(hybrid);
+    }
+
+    /// Adds an image.
+    pub(crate) fn add_image(&mut self, image: ModulePlan) -> Module {
+        self.plan.modules.push(image)
+    }
+
+    /// The image with that file name.
+    pub(crate) fn image(&self, name: &str) -> Option<Module> {
+        let named = |(_, image): &(Module, &ModulePlan)| image.name.eq_ignore_ascii_case(name);
+        self.plan.modules.iter().find(named).map(|(module, _)| module)
+    }
+
+    /// A process maps these images.
+    pub(crate) fn maps(&mut self, program: Program, images: &'static [Module]) {
+        self.plan.programs[program].modules = images;
     }
 
     /// A process or thread id that nobody has.
@@ -233,6 +267,11 @@ impl Builder {
         self.plan.sessions.push(session);
     }
 
+    /// The machine has another adapter of the network.
+    pub(crate) fn adapter(&mut self, adapter: AdapterPlan) {
+        self.plan.adapters.push(adapter);
+    }
+
     /// The session records the timer and settings, which are so before.
     pub(crate) fn power(&mut self, power: PowerPlan) {
         self.plan.power = Some(power);
@@ -246,6 +285,11 @@ impl Builder {
     /// Switches carry performance counters, and this is what they count while a program runs.
     pub(crate) fn pace(&mut self, program: Program, pace: Pace) {
         self.plan.paces.push((program, pace));
+    }
+
+    /// While the other program runs, too, these are the counts of a program.
+    pub(crate) fn disturbs(&mut self, program: Program, other: Program, pace: Pace) {
+        self.plan.disturbed.push((program, other, pace));
     }
 
     pub(crate) fn file(&mut self, path: impl Into<Cow<'static, str>>) -> File {
@@ -317,6 +361,11 @@ impl Builder {
     /// The thread is started by a step.
     pub(crate) fn is_started(&mut self, thread: Thread) {
         self.plan.threads[thread].born = Born::Started;
+    }
+
+    /// The thread is in background mode.
+    pub(crate) fn is_background(&mut self, thread: Thread) {
+        self.plan.background.push(thread);
     }
 
     /// The thread runs on efficient cores only.

@@ -31,7 +31,10 @@ const LINE_STEP: u32 = 3;
 
 /// The symbol files of all images that have code with names.
 pub(crate) fn files(plan: &Plan) -> Vec<SymbolFile> {
-    let modules = plan.modules.iter().filter(|(module, _)| plan.code.of(*module).next().is_some());
+    let has_names = |(module, image): &(Module, &ModulePlan)| {
+        !image.is_nameless && plan.code.of(*module).next().is_some()
+    };
+    let modules = plan.modules.iter().filter(has_names);
     modules.map(|(module, image)| file(&plan.code, module, image)).collect()
 }
 

@@ -18,11 +18,11 @@ const SHARED: (&str, &str) = (
 );
 pub(super) const CMD: ModulePlan =
     image(("cmd", "cmd.exe", "cmd.pdb"), SYSTEM32, (0x7FF6_2E80_0000, 0x6_7000), &MICROSOFT);
-pub(super) const CORECLR: ModulePlan =
+pub(crate) const CORECLR: ModulePlan =
     image(("coreclr", "coreclr.dll", "coreclr.pdb"), SHARED, (0x7FF9_1C20_0000, 0x4F_B000), &DOTNET);
-pub(super) const CLRJIT: ModulePlan =
+pub(crate) const CLRJIT: ModulePlan =
     image(("clrjit", "clrjit.dll", "clrjit.pdb"), SHARED, (0x7FF9_1BF0_0000, 0x1D_1000), &DOTNET);
-pub(super) const CORE_LIB: ModulePlan = image(
+pub(crate) const CORE_LIB: ModulePlan = image(
     ("CoreLib", "System.Private.CoreLib.dll", "System.Private.CoreLib.pdb"),
     SHARED,
     (0x7FF9_1B20_0000, 0xC2_A000),
@@ -30,7 +30,7 @@ pub(super) const CORE_LIB: ModulePlan = image(
 );
 
 /// Frames of a program's main thread before its `Main`.
-pub(super) const HOST: &str = "coreclr!coreclr_execute_assembly coreclr!Assembly::ExecuteMainMethod";
+pub(crate) const HOST: &str = "coreclr!coreclr_execute_assembly coreclr!Assembly::ExecuteMainMethod";
 /// Frames of a thread of the pool.
 pub(super) const TASK: &str = "coreclr!ThreadNative::KickOffThread CoreLib!System.Threading.PortableThreadPool.WorkerThread.WorkerThreadStart \
     CoreLib!System.Threading.Tasks.Task.ExecuteEntryUnsafe";

@@ -2,7 +2,7 @@
 
 pub(crate) mod collections;
 pub(crate) mod desktop;
-mod dotnet;
+pub(crate) mod dotnet;
 pub(crate) mod file_filters;
 pub(crate) mod file_writer;
 pub(crate) mod git_bash;
@@ -16,7 +16,8 @@ pub(crate) mod serializer_tests;
 pub(crate) mod services;
 pub(crate) mod starvation;
 pub(crate) mod system_calls;
+pub(crate) mod test_runs;
 pub(crate) mod timers;
 pub(crate) mod tracing;
 pub(crate) mod wait_chain;
-mod windows;
+pub(crate) mod windows;

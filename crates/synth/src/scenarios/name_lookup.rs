@@ -148,7 +148,7 @@ fn resolver(b: &mut Builder) -> Service {
         for _ in 0..2 {
             let thread = b.thread(program, 9, root[1]);
             let begins =
-                [Step::Take(takes, port), Step::Run(code, 50, 200), Step::Act(asks, Act::LookupAdapter)];
+                [Step::Take(takes, port), Step::Run(code, 50, 200), Step::Act(asks, Act::LookupAdapter(0))];
             let ends = [Step::Run(code, 50, 200), Step::Answer(answers)];
             b.script(thread, &[], &[&begins[..], &way, &ends].concat());
         }

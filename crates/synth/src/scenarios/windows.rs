@@ -37,7 +37,7 @@ pub(crate) const fn image(
     (base, size): (u64, u32),
     maker: &'static Maker,
 ) -> ModulePlan {
-    ModulePlan { name, nt_folder, dos_folder, base, size, alias, pdb, maker, identity: 0 }
+    ModulePlan { name, nt_folder, dos_folder, base, size, alias, pdb, maker, identity: 0, is_nameless: false }
 }
 
 const MODULES: [ModulePlan; 18] = [
@@ -84,6 +84,11 @@ const SEARCH_INDEXER: Module = Module(17);
 /// Images of the kernel.
 const KERNEL_IMAGES: &[Module] =
     &[Module(0), Module(1), Module(2), Module(3), Module(4), Module(5), Module(6)];
+/// Images of the kernel of a machine without own drivers.
+pub(crate) const fn kernel_images() -> &'static [Module] {
+    KERNEL_IMAGES
+}
+
 /// Images of the kernel and the first own one, which is a driver.
 const KERNEL_IMAGES_AND_OWN: &[Module] =
     &[Module(0), Module(1), Module(2), Module(3), Module(4), Module(5), Module(6), Module(OWN)];

@@ -5,7 +5,7 @@ use std::io::{Seek, Write};
 use super::{Sim, kind};
 use crate::Result;
 use crate::plan::{Pace, Plan};
-use crate::table::{Cpu, Table, Thread};
+use crate::table::{Cpu, Program, Table, Thread};
 use crate::tape::MICROSECOND;
 
 /// Names of the counters, as Windows has them.
@@ -52,7 +52,7 @@ impl<W: Write + Seek> Sim<W> {
         let now = self.tape.next();
         let program = thread.map(|thread| self.plan.threads[thread].program);
         let own = self.plan.paces.iter().find(|(of, _)| Some(*of) == program);
-        let pace = own.map_or(OTHERS, |(_, pace)| *pace);
+        let pace = own.map_or(OTHERS, |(_, pace)| self.disturbed(program).unwrap_or(*pace));
         let (_, pid) = self.ids(thread);
         let Some(cpus) = &mut self.counters.0 else { return Vec::new() };
         let counters = &mut cpus[cpu];
@@ -71,5 +71,17 @@ impl<W: Write + Seek> Sim<W> {
             sums.llc_misses += llc_misses;
         }
         counters.values.to_vec()
+    }
+
+    /// How fast the code of a program runs if another one runs that disturbs it.
+    fn disturbed(&self, program: Option<Program>) -> Option<Pace> {
+        let runs = |other| {
+            // One that was only taken off its processor comes back soon.
+            let current = self.cpus.iter().filter_map(|(_, cpu)| cpu.current);
+            let mut could_run = current.chain(self.ready.iter().flatten().copied());
+            could_run.any(|thread| self.plan.threads[thread].program == other)
+        };
+        let disturbed = &self.plan.disturbed;
+        disturbed.iter().find(|(of, other, _)| Some(*of) == program && runs(*other)).map(|(.., pace)| *pace)
     }
 }

@@ -12,8 +12,13 @@ use crate::truth::{Operations, Transfers};
 
 /// Number of the only disk.
 const DISK: u32 = 0;
-/// Request flags: not cached, synchronous, of normal priority.
+/// Request flags: not cached, synchronous, of normal priority; the same of low priority.
 const IRP_FLAGS: u32 = 0x6_0043;
+const LOW_IRP_FLAGS: u32 = 0x4_0043;
+/// How much longer a write takes where the disk has no write cache, in microseconds.
+const THROUGH_US: (u32, u32) = (4_000, 9_000);
+/// How long a request of low priority waits until the disk was idle long enough, in microseconds.
+const IDLE_US: (u32, u32) = (30_000, 70_000);
 
 /// An operation on a file that is not done.
 #[derive(Debug, Clone, Copy)]
@@ -54,6 +59,8 @@ pub(super) struct Request {
     bytes: u32,
     offset: u64,
     init: i64,
+    /// It has low priority.
+    is_background: bool,
 }
 
 /// Address of something that a thread has one of.
@@ -179,9 +186,23 @@ impl<W: Write + Seek> Sim<W> {
         let init = self.tape.kernel(cpu.0 as u16, kind, Some((tid, pid)), |p| {
             p.u64(address(IRP, tid)).u32(tid);
         })?;
-        self.disk.push_back(Request { thread, file, write, bytes, offset, init });
+        let is_background = self.plan.background.contains(&thread);
+        let request = Request { thread, file, write, bytes, offset, init, is_background };
+        if is_background {
+            let idle = i64::from(self.rng.between(IDLE_US.0, IDLE_US.1)) * MICROSECOND;
+            let after = self.background_disk.back().map_or(init, |before| before.init.max(init));
+            self.background_disk.push_back(request);
+            self.plan_at(after + idle, Happening::BackgroundDiskDone);
+            return Ok(());
+        }
+        self.disk.push_back(request);
         let (low, high) = self.plan.disk_us;
-        let service = i64::from(self.rng.between(low, high)) * MICROSECOND + i64::from(bytes / 512);
+        let through = if open.write && !self.plan.has_write_cache {
+            i64::from(self.rng.between(THROUGH_US.0, THROUGH_US.1)) * MICROSECOND
+        } else {
+            0
+        };
+        let service = through + i64::from(self.rng.between(low, high)) * MICROSECOND + i64::from(bytes / 512);
         self.disk_free_at = self.disk_free_at.max(init) + service;
         self.plan_at(self.disk_free_at, Happening::DiskDone);
         Ok(())
@@ -191,8 +212,9 @@ impl<W: Write + Seek> Sim<W> {
         let (tid, pid) = self.ids(Some(request.thread));
         let elapsed = self.tape.next() - request.init;
         let kind = if request.write { kind::DISK_WRITE } else { kind::DISK_READ };
+        let flags = if request.is_background { LOW_IRP_FLAGS } else { IRP_FLAGS };
         let time = self.tape.kernel(cpu.0 as u16, kind, None, |p| {
-            p.u32(DISK).u32(IRP_FLAGS).u32(request.bytes).u32(0).u64(request.offset);
+            p.u32(DISK).u32(flags).u32(request.bytes).u32(0).u64(request.offset);
             p.u64(file_key(request.file)).u64(address(IRP, tid)).time(elapsed).u32(tid);
         })?;
         let service = self.disk_completed_at.map_or(elapsed, |before| elapsed.min(time - before));

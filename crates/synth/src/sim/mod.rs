@@ -51,6 +51,8 @@ enum Happening {
     Input(Thread),
     /// The disk is done with its oldest request.
     DiskDone,
+    /// The disk is done with the oldest request of a thread in background mode.
+    BackgroundDiskDone,
     /// A mark is set.
     Mark(usize),
     /// The system looks how busy the processors are.
@@ -82,6 +84,7 @@ pub(crate) struct Sim<W> {
     work_items: u32,
     idle_workers: VecDeque<Thread>,
     disk: VecDeque<Request>,
+    background_disk: VecDeque<Request>,
     disk_free_at: i64,
     disk_completed_at: Option<i64>,
     events: Table<Event, script::EventState>,
@@ -116,6 +119,7 @@ impl<W: Write + Seek> Sim<W> {
             work_items: 0,
             idle_workers: VecDeque::new(),
             disk: VecDeque::new(),
+            background_disk: VecDeque::new(),
             disk_free_at: T0,
             disk_completed_at: None,
             events: plan.events.iter().map(|(_, event)| script::EventState::new(event)).collect(),
@@ -154,7 +158,8 @@ impl<W: Write + Seek> Sim<W> {
     /// Samples, marks, and the threads that run from before the trace.
     fn plan_first(&mut self) -> Result<()> {
         let now = self.tape.now();
-        for cpu in self.cpus.keys() {
+        let is_sampled = self.plan.is_sampled;
+        for cpu in self.cpus.keys().filter(|_| is_sampled) {
             // Profile interrupts of the processors are spread over the interval.
             self.plan_at(now + 1_000 + 2_500 * cpu.0 as i64, Happening::Sample(cpu));
         }
@@ -182,7 +187,14 @@ impl<W: Write + Seek> Sim<W> {
             Happening::Dispatch(cpu) => self.dispatch(cpu),
             Happening::Timer(thread) => self.timer(thread),
             Happening::Input(thread) => self.input(thread),
-            Happening::DiskDone => self.disk_done(),
+            Happening::DiskDone => {
+                let request = self.disk.pop_front();
+                self.disk_done(request)
+            }
+            Happening::BackgroundDiskDone => {
+                let request = self.background_disk.pop_front();
+                self.disk_done(request)
+            }
             Happening::Mark(index) => self.mark(index),
             Happening::PowerCheck => self.power_check(),
         }

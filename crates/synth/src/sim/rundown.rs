@@ -119,9 +119,10 @@ impl<W: Write + Seek> Sim<W> {
             p.wide_fixed("ANNAS-PC", 256).wide_fixed("ACME", 134).u64(0).u64(0x7FFF_FFFE_FFFF);
             p.u16(9).u16(6).u16(0x8E0A).bytes(&[1, 0]).u32(2666).zeros(4);
         })?;
+        let write_cache = u8::from(self.plan.has_write_cache);
         self.event(kind::CONFIG_PHYSICAL_DISK, |p| {
             p.u32(0).u32(512).u32(63).u32(255).u64(62_260).zeros(16);
-            p.wide_fixed("Acme SSD 512", 256).u32(3).bytes(&[1, 0]).wide_fixed("C", 3).zeros(2);
+            p.wide_fixed("Acme SSD 512", 256).u32(3).bytes(&[write_cache, 0]).wide_fixed("C", 3).zeros(2);
         })?;
         self.event(kind::CONFIG_LOGICAL_DISK, |p| {
             p.u64(0x1000_0000).u64(0x76_0000_0000).u32(0).u32(0).u32(1).wide_fixed("C:", 4);

@@ -4,6 +4,7 @@ use std::io::{Seek, Write};
 
 use etwkit_etl::writer::StackOwner;
 
+use super::io::Request;
 use super::observe::Cause;
 use super::times::TICK_NS;
 use super::{Happening, Sim, kind};
@@ -131,8 +132,8 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     /// The disk interrupts; the request that is done is completed in the DPC.
-    pub(super) fn disk_done(&mut self) -> Result<()> {
-        let Some(request) = self.disk.pop_front() else { return Ok(()) };
+    pub(super) fn disk_done(&mut self, request: Option<Request>) -> Result<()> {
+        let Some(request) = request else { return Ok(()) };
         let (cpu, (isr, dpc)) = (Cpu(self.cpus.len() - 1), self.plan.routines.disk);
         self.isr(cpu, isr, 0xB1)?;
         self.dpc(cpu, kind::DPC, dpc, |sim| {

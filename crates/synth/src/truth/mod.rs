@@ -10,6 +10,7 @@
 //! slice that is open at the end is not part of `run_ns`, nor is an open wait part of `wait_ns`.
 
 mod calls;
+mod causes;
 mod events;
 mod lives;
 mod objects;
@@ -22,6 +23,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 pub use calls::{Call, CallTimes, Core, CounterSums, FunctionSamples, Link, Parked, Root, WaitSums, Watched};
+pub use causes::{Cause, Victim};
 pub use events::{
     Alpc, AlpcCalls, AlpcWaits, Callbacks, Delivered, HardFaultSums, HardFaults, HeapSums, MiniFilter, Pool,
     PoolSums,
@@ -76,6 +78,9 @@ pub struct Truth {
     /// Calls that the scenario is about, in the order of their ends.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<Call>,
+    /// Causes of slowness that were planted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub causes: Vec<Cause>,
     /// Processors of different kinds, by number.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub cores: BTreeMap<u16, Core>,

@@ -10,15 +10,13 @@ use super::super::Sim;
 use super::super::times::TICK_NS;
 use crate::Result;
 use crate::act::Lookup;
+use crate::plan::AdapterPlan;
 use crate::table::{Cpu, Thread};
 use crate::tape::Provided;
 use crate::truth::Lookups;
 
 /// Microsoft-Windows-DNS-Client.
 const DNS_CLIENT: Guid = Guid::literal("1c95126e-7eea-49a9-a3fe-a378b03ddb4d");
-/// The servers of the only adapter, in the order in which they are asked.
-const SERVERS: [Ipv4Addr; 2] = [Ipv4Addr::new(192, 168, 1, 1), Ipv4Addr::new(192, 168, 1, 2)];
-const ADAPTER: &str = "Ethernet";
 
 const fn event(id: u16, version: u8) -> Provided {
     Provided { provider: DNS_CLIENT, id, version, opcode: 0, keyword: 0x8000_0000_0000_0000 }
@@ -72,21 +70,30 @@ impl<W: Write + Seek> Sim<W> {
         Some((open.lookup, self.ids(Some(client)).1, client))
     }
 
-    /// The service asks the servers of an adapter.
-    pub(super) fn lookup_adapter(&mut self, cpu: Cpu, thread: Thread) -> Result<()> {
+    /// The service asks the servers of that adapter.
+    pub(super) fn lookup_adapter(&mut self, cpu: Cpu, thread: Thread, adapter: usize) -> Result<()> {
         let Some((lookup, client, _)) = self.looked_up(thread) else { return Ok(()) };
-        let servers = SERVERS.map(|server| format!("{server};")).concat();
+        let Some(AdapterPlan { name, address, servers }) = self.plan.adapters.get(adapter) else {
+            return Ok(());
+        };
+        let (name, address) = (*name, *address);
+        let servers: String = servers.iter().map(|server| format!("{server};")).collect();
         self.provider_event(cpu, thread, event(3009, 1), |p| {
-            p.wide(lookup.name).u32(0).u32(0).u32(1).wide(ADAPTER).wide("192.168.1.20").wide(&servers);
+            p.wide(lookup.name).u32(0).u32(0).u32(1).wide(name).wide(address).wide(&servers);
             p.u32(client);
         })?;
         Ok(())
     }
 
-    /// The service asks the first or the second server.
+    /// The server of that number, counted over all adapters.
+    fn server(&self, number: usize) -> Option<Ipv4Addr> {
+        self.plan.adapters.iter().flat_map(|adapter| &adapter.servers).nth(number).copied()
+    }
+
+    /// The service asks the server of that number.
     pub(super) fn lookup_server(&mut self, cpu: Cpu, thread: Thread, server: usize) -> Result<()> {
         let Some((lookup, client, _)) = self.looked_up(thread) else { return Ok(()) };
-        let Some(address) = SERVERS.get(server) else { return Ok(()) };
+        let Some(address) = self.server(server) else { return Ok(()) };
         self.provider_event(cpu, thread, event(3010, 1), |p| {
             p.wide(lookup.name).u32(lookup.kind).wide(&address.to_string()).u32(client);
         })?;
@@ -96,7 +103,7 @@ impl<W: Write + Seek> Sim<W> {
     /// That server did not answer in time.
     pub(super) fn lookup_times_out(&mut self, cpu: Cpu, thread: Thread, server: usize) -> Result<()> {
         let Some((lookup, client, asking)) = self.looked_up(thread) else { return Ok(()) };
-        let Some(address) = SERVERS.get(server) else { return Ok(()) };
+        let Some(address) = self.server(server) else { return Ok(()) };
         // An address of IPv4 at port 53, in the order of the network.
         let socket = [&[2, 0, 0, 53], &address.octets()[..], &[0; 8]].concat();
         self.provider_event(cpu, thread, event(1015, 1), |p| {

@@ -20,6 +20,7 @@ use super::Sim;
 use crate::Result;
 use crate::act::Act;
 use crate::payload::Payload;
+use crate::rng::mix;
 use crate::stacks::Taken;
 use crate::table::{Cpu, Thread};
 use crate::tape::{Kind, Provided};
@@ -76,7 +77,7 @@ impl<W: Write + Seek> Sim<W> {
             Act::SetsPower(setting, data) => self.sets_power(cpu, thread, (setting, data)),
             Act::LookupBegins(lookup) => self.lookup_begins(cpu, thread, lookup),
             Act::LookupEnds => self.lookup_ends(cpu, thread),
-            Act::LookupAdapter => self.lookup_adapter(cpu, thread),
+            Act::LookupAdapter(adapter) => self.lookup_adapter(cpu, thread, adapter),
             Act::LookupServer(server) => self.lookup_server(cpu, thread, server),
             Act::LookupTimesOut(server) => self.lookup_times_out(cpu, thread, server),
             Act::RegistryBegins(act) => {
@@ -114,6 +115,15 @@ impl<W: Write + Seek> Sim<W> {
             Act::Unregisters(provider) => self.registers(cpu, thread, (provider, false))?,
             Act::LosesEvent(enabled, id) => self.loses_event(cpu, thread, (enabled, id))?,
             Act::Collects(step) => self.collects(cpu, thread, step)?,
+            Act::WritesForeign(provider, id, bytes) => {
+                let kind = Provided { provider, id, version: 1, opcode: 0, keyword: 0x2_0000 };
+                let first = self.rng.below(u64::MAX);
+                self.provider_event(cpu, thread, kind, |p| {
+                    (0..u64::from(bytes / 8)).for_each(|at| {
+                        p.u64(mix(first.wrapping_add(at)));
+                    });
+                })?;
+            }
             _ => {}
         }
         Ok(())

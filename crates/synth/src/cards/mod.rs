@@ -1,0 +1,228 @@
+//! Cards: one cause of slowness each, planted into a machine, with a healthy twin in which the same actors
+//! have the same load without the defect.
+//!
+//! Names of companies, programs, drivers, files and hosts are made up anew for each seed. What a defect costs
+//! is how much longer the operation takes that the user waits for than in the twin; of two causes in one
+//! trace each is measured against the trace that has only the other one.
+
+mod antivirus_cpu;
+mod cache_absorbs;
+mod certificate_wait;
+mod cfg_start;
+mod cpi;
+mod decoys;
+mod dns_timeout;
+mod filter_scan;
+mod hard_faults;
+mod low_priority_io;
+mod names;
+mod network_share;
+mod ntfs_checkpoint;
+mod object_leak;
+mod odd_status;
+mod registry_storm;
+mod scene;
+mod spin;
+mod switch_cpu_only;
+mod syscall_tax;
+mod tracing_cost;
+mod ui_hang;
+mod undecoded_events;
+mod unused_start;
+mod user_lock;
+mod write_cache_off;
+mod wrong_cores;
+
+use std::io::{Seek, Write};
+
+use crate::plan::Plan;
+use crate::sim::Sim;
+use crate::symbols::{self, SymbolFile};
+use crate::truth::{self, Cause, Truth, Victim};
+use crate::{Options, Result};
+use scene::{Planted, Scene};
+
+/// What it takes to name the cause of a card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Named {
+    /// The culprit, the victim, and what it costs.
+    WithCost,
+    /// The culprit; why no cost can be told from one trace.
+    WithoutCost(&'static str),
+}
+
+/// A cause of slowness.
+#[derive(Debug)]
+pub struct Card {
+    /// Its number among the cards.
+    pub number: u8,
+    /// Its name, which is that of the rule that finds it, too.
+    pub name: &'static str,
+    /// What happens.
+    pub description: &'static str,
+    /// What counts as named.
+    pub named: Named,
+    seconds: u32,
+    plant: fn(&mut Scene) -> Planted,
+}
+
+/// All cards, by number.
+pub static CARDS: &[Card] = &[
+    filter_scan::CARD,
+    user_lock::CARD,
+    cfg_start::CARD,
+    write_cache_off::CARD,
+    low_priority_io::CARD,
+    wrong_cores::CARD,
+    odd_status::CARD,
+    undecoded_events::CARD,
+    syscall_tax::CARD,
+    spin::CARD,
+    ntfs_checkpoint::CARD,
+    antivirus_cpu::CARD,
+    hard_faults::CARD,
+    cpi::CARD,
+    cache_absorbs::CARD,
+    dns_timeout::CARD,
+    object_leak::CARD,
+    ui_hang::CARD,
+    unused_start::CARD,
+    switch_cpu_only::CARD,
+    registry_storm::CARD,
+    tracing_cost::CARD,
+    network_share::CARD,
+    certificate_wait::CARD,
+];
+
+/// The card of that name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Card> {
+    CARDS.iter().find(|card| card.name == name)
+}
+
+/// A trace with planted causes.
+#[derive(Debug, Clone)]
+pub struct Case {
+    /// The causes.
+    pub cards: Vec<&'static Card>,
+    /// How strong they are; 100 as a person would notice, 50 is weak, 200 strong.
+    pub strength_percent: u32,
+    /// Other seeds have other names, numbers and noise.
+    pub seed: u64,
+    /// Processors.
+    pub cpus: u16,
+    /// The twin: the same actors with the same load, and no defect.
+    pub is_healthy: bool,
+    /// Things happen beside that look bad and harm nobody.
+    pub has_decoys: bool,
+}
+
+impl Case {
+    /// These causes, as strong as a person would notice, among decoys.
+    #[must_use]
+    pub const fn new(cards: Vec<&'static Card>, seed: u64) -> Self {
+        Self { cards, strength_percent: 100, seed, cpus: 4, is_healthy: false, has_decoys: true }
+    }
+
+    /// Writes the trace. Gives back the sink, which stands behind the trace, and what is true of it:
+    /// [`Truth::causes`] of a twin is empty.
+    ///
+    /// # Errors
+    /// As [`Scenario::write`](crate::Scenario::write).
+    pub fn write<W: Write + Seek>(&self, sink: W) -> Result<(W, Truth)> {
+        let sick = vec![!self.is_healthy; self.cards.len()];
+        let (plan, planted) = Scene::play(self, &sick);
+        let victims: Vec<Vec<Victim>> = planted.iter().map(|planted| victims(&plan, planted)).collect();
+        let (sink, mut truth) = self.simulate(plan, sink)?;
+        for (at, (card, planted)) in self.cards.iter().zip(planted).enumerate() {
+            if self.is_healthy {
+                continue;
+            }
+            let cost = self.cost(at, &truth)?;
+            truth.causes.push(Cause {
+                card: card.number,
+                rule: card.name.to_owned(),
+                culprit: planted.culprit,
+                victims: victims.get(at).cloned().unwrap_or_default(),
+                cost_ns: (card.named == Named::WithCost).then_some(cost),
+            });
+        }
+        truth.made = truth::Made {
+            format_version: truth::FORMAT_VERSION,
+            scenario: self.name(),
+            scale: 1,
+            seed: self.seed,
+            compressed: false,
+        };
+        Ok((sink, truth))
+    }
+
+    /// Names of its cards, with `+` between them.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.cards.iter().map(|card| card.name).collect::<Vec<_>>().join("+")
+    }
+
+    /// Symbol files of the images; third-party drivers have none.
+    #[must_use]
+    pub fn symbols(&self) -> Vec<SymbolFile> {
+        symbols::files(&Scene::play(self, &vec![!self.is_healthy; self.cards.len()]).0)
+    }
+
+    /// How much longer the operation of a card takes than if that card alone were healthy.
+    fn cost(&self, card: usize, truth: &Truth) -> Result<i64> {
+        let sick: Vec<bool> = (0..self.cards.len()).map(|other| other != card).collect();
+        let (_, twin) = self.simulate(Scene::play(self, &sick).0, Nowhere::default())?;
+        let name = self.cards.get(card).map_or("", |card| card.name);
+        Ok(operations_ns(truth, name) - operations_ns(&twin, name))
+    }
+
+    fn simulate<W: Write + Seek>(&self, plan: Plan, sink: W) -> Result<(W, Truth)> {
+        let options = Options { seed: self.seed, ..Options::default() };
+        Sim::new(plan, sink, &options)?.run()
+    }
+}
+
+fn victims(plan: &Plan, planted: &Planted) -> Vec<Victim> {
+    let victim = |program: &crate::table::Program| {
+        let plan = &plan.programs[*program];
+        Victim { pid: plan.pid, name: plan.name.to_owned() }
+    };
+    planted.victims.iter().map(victim).collect()
+}
+
+/// The length of all operations of that name.
+fn operations_ns(truth: &Truth, name: &str) -> i64 {
+    truth.calls.iter().filter(|call| call.name == name).map(|call| call.end_ns - call.start_ns).sum()
+}
+
+/// Takes a trace that nobody reads.
+#[derive(Debug, Default)]
+struct Nowhere {
+    at: u64,
+    end: u64,
+}
+
+impl Write for Nowhere {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.at += bytes.len() as u64;
+        self.end = self.end.max(self.at);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for Nowhere {
+    fn seek(&mut self, to: std::io::SeekFrom) -> std::io::Result<u64> {
+        use std::io::SeekFrom;
+        self.at = match to {
+            SeekFrom::Start(at) => at,
+            SeekFrom::End(by) => self.end.saturating_add_signed(by),
+            SeekFrom::Current(by) => self.at.saturating_add_signed(by),
+        };
+        Ok(self.at)
+    }
+}

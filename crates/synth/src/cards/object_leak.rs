@@ -1,0 +1,67 @@
+//! Card 17: a program makes objects for each click and never destroys some of them. In the twin it destroys
+//! all that it makes.
+
+use super::scene::{Planted, Scene, root};
+use super::{Card, Named};
+use crate::act::{Act, GuiKind, ObjectKind, ObjectPlan};
+use crate::scenarios::windows::SLEEPS;
+use crate::script::Step;
+
+pub(super) const CARD: Card = Card {
+    number: 17,
+    name: "object-leak",
+    description: "a program leaks objects of the window manager, or handles",
+    named: Named::WithoutCost("nothing is slow before the limit is reached: the program that leaks is named"),
+    seconds: 10,
+    plant,
+};
+
+/// Times that something is made and thrown away.
+const ROUNDS: u32 = 60;
+/// Objects that are made each time, as a window with its controls has.
+const MADE: u32 = 6;
+const WINDOW: GuiKind = GuiKind { is_gdi: false, number: 1, name: "Window" };
+const FONT: GuiKind = GuiKind { is_gdi: true, number: 10, name: "Font" };
+const EVENT: ObjectPlan = ObjectPlan { kind: ObjectKind::Event, name: "" };
+
+fn plant(scene: &mut Scene) -> Planted {
+    let maker = scene.maker();
+    let image = scene.executable(maker);
+    let program = scene.process(image, "", &["user32.dll", "gdi32.dll"]);
+    let click =
+        format!("{} user32!DispatchMessageW {}!CForm::OnCreate", root(image, "wWinMain"), image.alias);
+    let (creates, destroys, made, gone) = match scene.draw(0, 2) {
+        0 => (
+            "user32!CreateWindowExW nt!KiSystemServiceCopyEnd win32kfull!NtUserCreateWindowEx",
+            "user32!DestroyWindow nt!KiSystemServiceCopyEnd win32kfull!NtUserDestroyWindow",
+            Act::GuiCreates(WINDOW),
+            Act::GuiDestroys,
+        ),
+        1 => (
+            "gdi32!CreateFontIndirectW nt!KiSystemServiceCopyEnd win32kfull!NtGdiHfontCreate",
+            "gdi32!DeleteObject nt!KiSystemServiceCopyEnd win32kfull!NtGdiDeleteObjectApp",
+            Act::GuiCreates(FONT),
+            Act::GuiDestroys,
+        ),
+        _ => (
+            "KERNELBASE!CreateEventW ntdll!NtCreateEvent nt!KiSystemServiceCopyEnd nt!NtCreateEvent",
+            "KERNELBASE!CloseHandle ntdll!NtClose nt!KiSystemServiceCopyEnd nt!NtClose",
+            Act::HandleOpens(EVENT),
+            Act::HandleCloses,
+        ),
+    };
+    let (makes, destroys) = (scene.b.path(&[&click, creates]), scene.b.path(&[&click, destroys]));
+    let fills = scene.b.code(&[&click], &[&format!("{}!CForm::Fill", image.alias), "ntdll!memcpy"]);
+    let waits = scene.b.waits(&[&root(image, "wWinMain"), SLEEPS]);
+    let left = if scene.is_sick() { MADE } else { 0 };
+    let mut steps = vec![Step::Sleep(waits, 300_000, 500_000)];
+    for _ in 0..scene.strong(ROUNDS) {
+        steps.extend([Step::Sleep(waits, 90_000, 110_000), Step::Run(fills, 300, 900)]);
+        steps.extend((0..MADE).map(|_| Step::Act(makes, made)));
+        steps.extend((left..MADE).map(|_| Step::Act(destroys, gone)));
+    }
+    let thread = scene.b.thread(program, 10, &format!("{}!wWinMain", image.alias));
+    scene.b.script(thread, &steps, &[Step::Sleep(waits, 300_000, 500_000), Step::Run(fills, 300, 900)]);
+    let culprit = format!("{} ({})", image.name, scene.b.pid(program));
+    Planted { culprit, victims: vec![program] }
+}

@@ -1,0 +1,264 @@
+//! The machine that cards are played on: images of Windows, a little noise, and what the cards add to it.
+
+use std::borrow::Cow;
+
+use etwkit_etl::Guid;
+
+use super::decoys;
+use super::names::Names;
+use super::{Card, Case};
+use crate::plan::{Maker, ModulePlan, Plan, PowerPlan, ProgramPlan};
+use crate::rng::{Rng, mix};
+use crate::scenarios::windows::{
+    DRIVERS, MICROSOFT, SYSTEM32, USER, background, image, kernel_images, machine, service, user_program,
+};
+use crate::script::{Builder, Step};
+use crate::table::{Module, Program, Thread};
+
+/// First addresses of what is added: executables, libraries, drivers.
+const EXECUTABLES: u64 = 0x7FF7_4000_0000;
+const LIBRARIES: u64 = 0x7FF9_8000_0000;
+const KERNEL: u64 = 0xFFFF_F807_4000_0000;
+/// Bytes from one image to the next, and of one.
+const APART: u64 = 0x0040_0000;
+const SIZE: u32 = 0x0020_0000;
+/// What every case records beside what all traces do, so that every rule can be asked: hard faults, the
+/// registry, handles.
+const RECORDED: &[(usize, u32)] = &[(0, 0x2000 | 0x2_0000), (4, 0x40)];
+/// The personality of the power scheme, and its usual value.
+const PERSONALITY: Guid = Guid::literal("245d8541-3943-4422-b025-13a784f679b7");
+const BALANCED: &[u8] = &Guid::literal("381b4222-f694-41f0-9685-ff5bb260df2e").to_bytes();
+/// What every program maps.
+const COMMON: [&str; 3] = ["ntdll.dll", "kernel32.dll", "KernelBase.dll"];
+
+/// Text that lives as long as the program: plans are made of such, and names of a card are made up.
+pub(crate) fn keep(text: impl Into<Cow<'static, str>>) -> &'static str {
+    match text.into() {
+        Cow::Borrowed(text) => text,
+        Cow::Owned(text) => Box::leak(text.into_boxed_str()),
+    }
+}
+
+/// An image that a scene has beside those of Windows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Image {
+    pub(crate) module: Module,
+    /// What frames call it: `alias!function`.
+    pub(crate) alias: &'static str,
+    /// File name.
+    pub(crate) name: &'static str,
+    /// Path as users know it.
+    pub(crate) path: &'static str,
+}
+
+/// What is to be blamed, and who suffers.
+#[derive(Debug, Clone)]
+pub(crate) struct Planted {
+    /// What to blame: a driver, process, server, file or setting, as people name it.
+    pub(crate) culprit: String,
+    pub(crate) victims: Vec<Program>,
+}
+
+/// A machine in the making.
+#[derive(Debug)]
+pub(crate) struct Scene {
+    pub(crate) b: Builder,
+    pub(crate) names: Names,
+    rng: Rng,
+    strength_percent: u32,
+    is_sick: bool,
+    operation: &'static str,
+    kernel: Vec<Module>,
+    added: u64,
+}
+
+impl Scene {
+    /// The plan of a case with what was planted; `sick` says of each card whether its defect is there.
+    pub(crate) fn play(case: &Case, sick: &[bool]) -> (Plan, Vec<Planted>) {
+        let seconds = case.cards.iter().map(|card| card.seconds).max().unwrap_or(1);
+        let mut scene = Self {
+            b: machine(case.cpus, seconds, &[], false),
+            names: Names::new(case.seed),
+            rng: Rng::new(0),
+            strength_percent: case.strength_percent,
+            is_sick: false,
+            operation: "",
+            kernel: kernel_images().to_vec(),
+            added: 0,
+        };
+        background(&mut scene.b);
+        scene.b.records(RECORDED);
+        scene.b.power(PowerPlan { timers: Vec::new(), settings: vec![(PERSONALITY, BALANCED)] });
+        let planted = case.cards.iter().zip(sick).map(|(card, sick)| scene.plant(case, card, *sick));
+        let planted = planted.collect();
+        if case.has_decoys {
+            scene.rng = Rng::new(case.seed ^ 0xDEC0);
+            decoys::plant(&mut scene);
+        }
+        let kernel = std::mem::take(&mut scene.kernel);
+        scene.b.maps(Program(0), Box::leak(kernel.into_boxed_slice()));
+        (scene.b.finish(), planted)
+    }
+
+    /// Adds what a card is about. Its chance is its own: what other cards draw changes nothing in it.
+    fn plant(&mut self, case: &Case, card: &Card, is_sick: bool) -> Planted {
+        self.rng = Rng::new(mix(case.seed) ^ u64::from(card.number));
+        (self.is_sick, self.operation) = (is_sick, card.name);
+        (card.plant)(self)
+    }
+
+    /// Whether the defect is there; else this is the healthy twin: the same actors with the same load.
+    pub(crate) const fn is_sick(&self) -> bool {
+        self.is_sick
+    }
+
+    /// An amount of the defect at the strength that was asked for.
+    pub(crate) const fn strong(&self, amount: u32) -> u32 {
+        (amount as u64 * self.strength_percent as u64 / 100) as u32
+    }
+
+    /// A number from `low` to `high`, the same in the twin as long as it is drawn whether sick or not.
+    pub(crate) const fn draw(&mut self, low: u32, high: u32) -> u32 {
+        self.rng.between(low, high)
+    }
+
+    /// Between these two steps stands what the user waits for, whose length is what the defect costs.
+    pub(crate) fn operation(&self, steps: impl IntoIterator<Item = Step>) -> Vec<Step> {
+        std::iter::once(Step::Begin(self.operation, None)).chain(steps).chain([Step::End]).collect()
+    }
+
+    /// A company with a product.
+    pub(crate) fn maker(&mut self) -> &'static Maker {
+        let version = format!("{}.{}.{}.0", self.draw(1, 14), self.draw(0, 9), self.draw(10, 990));
+        Box::leak(Box::new(Maker {
+            company: keep(self.names.company()),
+            product: keep(self.names.product()),
+            version: keep(version),
+            sources: r"D:\src\",
+        }))
+    }
+
+    /// A driver of a company, for which there are no symbols.
+    pub(crate) fn driver(&mut self, maker: &'static Maker) -> Image {
+        let alias = keep(self.names.driver());
+        let image = self.image((alias, ".sys"), DRIVERS, KERNEL, (maker, true));
+        self.kernel.push(image.module);
+        image
+    }
+
+    /// An executable of a company, with symbols.
+    pub(crate) fn executable(&mut self, maker: &'static Maker) -> Image {
+        let alias = keep(self.names.product());
+        let folder = self.folder(maker);
+        self.image((alias, ".exe"), folder, EXECUTABLES, (maker, false))
+    }
+
+    /// A library of a company, with symbols.
+    pub(crate) fn library(&mut self, maker: &'static Maker) -> Image {
+        let alias = keep(self.names.word());
+        let folder = self.folder(maker);
+        self.image((alias, ".dll"), folder, LIBRARIES, (maker, false))
+    }
+
+    /// A library with a name that everybody knows, which its maker lets others bring along in their folders.
+    pub(crate) fn redistributed(&mut self, maker: &'static Maker, alias: &'static str) -> Image {
+        let folder = self.folder(maker);
+        self.image((alias, ".dll"), folder, LIBRARIES, (maker, false))
+    }
+
+    /// A library or driver of Windows by its file name, which frames call by the part before the dot.
+    pub(crate) fn windows(&mut self, name: &'static str) -> Module {
+        if let Some(module) = self.b.image(name) {
+            return module;
+        }
+        let (alias, ending) = name.split_at(name.rfind('.').unwrap_or(name.len()));
+        let is_driver = ending.eq_ignore_ascii_case(".sys");
+        let (folder, base) = match is_driver {
+            true => (DRIVERS, KERNEL),
+            false => (SYSTEM32, if ending == ".exe" { EXECUTABLES } else { LIBRARIES }),
+        };
+        let module = self.image((alias, ending), folder, base, (&MICROSOFT, false)).module;
+        if is_driver {
+            self.kernel.push(module);
+        }
+        module
+    }
+
+    fn folder(&self, maker: &Maker) -> (&'static str, &'static str) {
+        let first = maker.company.split(' ').next().unwrap_or_default();
+        let path = format!(r"Program Files\{first}\{}\", maker.product);
+        (keep(format!(r"\Device\HarddiskVolume3\{path}")), keep(format!(r"C:\{path}")))
+    }
+
+    fn image(
+        &mut self,
+        (alias, ending): (&'static str, &str),
+        folder: (&'static str, &'static str),
+        base: u64,
+        (maker, is_nameless): (&'static Maker, bool),
+    ) -> Image {
+        let (name, pdb) = (keep(format!("{alias}{ending}")), keep(format!("{alias}.pdb")));
+        self.added += 1;
+        let plan = image((alias, name, pdb), folder, (base + APART * self.added, SIZE), maker);
+        let identity = mix(self.added);
+        let module = self.b.add_image(ModulePlan { is_nameless, identity, ..plan });
+        Image { module, alias, name, path: keep(format!("{}{name}", folder.1)) }
+    }
+
+    /// A process of the user with that executable, and with these libraries of Windows beside the usual ones.
+    pub(crate) fn process(&mut self, image: Image, arguments: &str, libraries: &[&'static str]) -> Program {
+        let (ids, modules) = self.maps(image, libraries);
+        let line = keep(format!("\"{}\" {arguments}", image.path).trim_end().to_owned());
+        self.b.program(user_program((ids, 5120), image.name, line, modules))
+    }
+
+    /// A process of the system.
+    pub(crate) fn service(&mut self, image: Image, arguments: &str, libraries: &[&'static str]) -> Program {
+        let (ids, modules) = self.maps(image, libraries);
+        let line = keep(format!("\"{}\" {arguments}", image.path).trim_end().to_owned());
+        self.b.program(service((ids, 804), image.name, line, modules))
+    }
+
+    /// A service in a `svchost.exe` of Windows: the group it runs in, and its library.
+    pub(crate) fn windows_service(&mut self, group: &str, libraries: &[&'static str]) -> Program {
+        let module = self.windows("svchost.exe");
+        let (ids, modules) = self.maps_module(module, libraries);
+        let line = keep(format!(r"C:\Windows\system32\svchost.exe -k {group} -p"));
+        self.b.program(service((ids, 804), "svchost.exe", line, modules))
+    }
+
+    fn maps(&mut self, image: Image, libraries: &[&'static str]) -> (u32, &'static [Module]) {
+        self.maps_module(image.module, libraries)
+    }
+
+    fn maps_module(&mut self, first: Module, libraries: &[&'static str]) -> (u32, &'static [Module]) {
+        let mut modules = vec![first];
+        for name in COMMON.iter().chain(libraries) {
+            modules.push(self.windows(name));
+        }
+        (self.b.id(), Box::leak(modules.into_boxed_slice()))
+    }
+
+    /// A process that a step of its creator starts, and its first thread.
+    pub(crate) fn child(
+        &mut self,
+        image: Image,
+        parent: Program,
+        arguments: &str,
+        libraries: &[&'static str],
+    ) -> (Program, Thread) {
+        let (pid, modules) = self.maps(image, libraries);
+        let line = keep(format!("\"{}\" {arguments}", image.path).trim_end().to_owned());
+        let ids = (pid, self.b.pid(parent));
+        let plan: ProgramPlan = user_program(ids, image.name, line, modules);
+        let program = self.b.program(plan);
+        let thread = self.b.thread(program, 8, &format!("{}!main", image.alias));
+        self.b.is_started(thread);
+        (program, thread)
+    }
+}
+
+/// The frames of a thread of that image from its start to this function of it.
+pub(crate) fn root(image: Image, function: &str) -> String {
+    format!("{USER} {}!{function}", image.alias)
+}

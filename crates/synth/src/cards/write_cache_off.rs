@@ -1,0 +1,58 @@
+//! Card 4: the write cache of the disk is off, so that an import waits long for each record that it writes
+//! through. In the twin the cache is on.
+
+use super::scene::{Planted, Scene, keep, root};
+use super::{Card, Named};
+use crate::scenarios::windows::{SLEEPS, reading};
+use crate::script::Step;
+
+pub(super) const CARD: Card = Card {
+    number: 4,
+    name: "write-cache-off",
+    description: "an import waits for the disk at each write, since the write cache of the disk is off",
+    named: Named::WithoutCost(
+        "one trace does not tell how fast the disk is with its cache: the disk is named whose cache is off",
+    ),
+    seconds: 8,
+    plant,
+};
+
+/// Records of each batch, and batches.
+const RECORDS: u32 = 30;
+const BATCHES: u32 = 5;
+/// How long the program computes with each record, in microseconds.
+const WORK_US: u32 = 900;
+const WRITES: &str = "KERNELBASE!WriteFile ntdll!NtWriteFile nt!KiSystemServiceCopyEnd nt!NtWriteFile \
+    nt!IopSynchronousServiceTail nt!IofCallDriver FLTMGR!FltpDispatch Ntfs!NtfsFsdWrite Ntfs!NtfsCommonWrite \
+    Ntfs!NtfsNonCachedIo Ntfs!NtfsWaitSync";
+
+fn plant(scene: &mut Scene) -> Planted {
+    if scene.is_sick() {
+        scene.b.writes_through();
+    }
+    let maker = scene.maker();
+    let image = scene.executable(maker);
+    let program = scene.process(image, "/import", &[]);
+    let main = root(image, "CImport::Run");
+    let file = scene.b.file(keep(format!(r"ProgramData\{}\{}.db", image.alias, scene.names.word())));
+    let code = scene.b.code(
+        &[&main],
+        &[&format!("{}!CRecord::Parse", image.alias), &format!("{}!CIndex::Insert", image.alias)],
+    );
+    let writes = scene.b.waits(&[&main, &format!("{}!CLog::Commit", image.alias), WRITES]);
+    let sleeps = scene.b.waits(&[&main, SLEEPS]);
+    let thread = scene.b.thread(program, 9, &format!("{}!CImport::Run", image.alias));
+    let records = scene.strong(RECORDS);
+    let mut steps = vec![Step::Sleep(sleeps, 300_000, 500_000)];
+    for _ in 0..BATCHES {
+        let bytes = 4_096 * scene.draw(1, 4);
+        steps.extend(
+            scene
+                .operation([Step::WriteOut(writes, reading(file, records, bytes, (code, WORK_US, WORK_US)))]),
+        );
+        let between = scene.draw(60_000, 120_000);
+        steps.extend([Step::Run(code, 1_000, 3_000), Step::Sleep(sleeps, between, between)]);
+    }
+    scene.b.script(thread, &steps, &[Step::Sleep(sleeps, 300_000, 500_000), Step::Run(code, 100, 300)]);
+    Planted { culprit: "write cache of disk 0 (Acme SSD 512)".to_owned(), victims: vec![program] }
+}
