@@ -20,6 +20,7 @@ pub(crate) struct Machine {
     pub(crate) stacks: Vec<(Option<i32>, i32)>,
     pub(crate) end_ns: i64,
     pub(crate) kernel_end_ns: Option<i64>,
+    pub(crate) lost_events: i64,
 }
 
 /// A thread that was off a processor and came back, or did not.
@@ -119,6 +120,7 @@ impl Machine {
             file_name: "made.etl".into(),
             duration_ns: self.end_ns,
             kernel_end_ns: self.kernel_end_ns,
+            lost_events: self.lost_events,
             ..Trace::default()
         };
         let tables = vec![

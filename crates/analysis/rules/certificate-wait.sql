@@ -1,0 +1,27 @@
+-- Checking a signature waits for a server
+-- card: 24
+-- sentence: {victim} waited {total} while the chain of a certificate was checked: a {culprit} did not answer, {count} times up to {longest}
+-- why: To check a signature, Windows may ask a server whether the certificate was revoked, or fetch a certificate. Where that
+--   server cannot be reached, each try waits until its time is up, 15 s as a rule.
+-- fix: Let the machine reach the server (proxy, firewall), give it the revocation lists, or let the program check without asking
+--   (CERT_CHAIN_REVOCATION_CHECK_CACHE_ONLY; for .NET generatePublisherEvidence).
+-- not proved: Which server it was: names that were looked up at that time tell (dump dns), if they were recorded.
+-- needs: context_switch, stacks
+-- evidence: dump wait --process {pid} --method '*CertGetCertificateChain*;*CryptRetrieveObject*' --details
+-- evidence: dump dns --process {pid}
+-- param min_single_ms: float = 500 – a server that answers does so within half a second
+WITH waits AS (
+  SELECT 'revocation server' AS culprit, process_key, thread_key, stack_id, last_out_ns AS from_ns,
+    coalesce(in_ns, readied_ns) AS to_ns, wait_ns
+  FROM context_switch
+  WHERE wait_ns >= $min_single_ms * 1000000
+    AND stack_contains(stack_id, '*!CertGetCertificateChain*;*!CryptRetrieveObjectByUrl*;*!CertVerifyRevocation*')
+), total AS (
+  SELECT union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(wait_ns) AS longest_ns FROM waits
+)
+SELECT w.culprit, w.process_key, t.total_ns, t.count, t.longest_ns, union_duration(w.from_ns, w.to_ns) AS cost_ns,
+  min(w.from_ns) AS from_ns, max(w.to_ns) AS to_ns, first_value(w.stack_id ORDER BY w.wait_ns DESC) AS stack_id,
+  first_value(w.thread_key ORDER BY w.wait_ns DESC) AS thread_key, first_value(w.from_ns ORDER BY w.wait_ns DESC) AS at_ns
+FROM waits w CROSS JOIN total t
+GROUP BY w.culprit, w.process_key, t.total_ns, t.count, t.longest_ns
+ORDER BY cost_ns DESC, w.process_key

@@ -1,0 +1,33 @@
+-- Names are looked up slowly, since a server does not answer
+-- card: 16
+-- sentence: {victim} waited {total} for names, since the DNS server {culprit} did not answer: {count} queries, up to {longest}{adapter}
+-- why: Windows asks the servers of its adapters one after the other, and waits for each until its time is up. A server that
+--   is dead or cannot be reached delays each name that is not in the cache, although the next server answers at once.
+-- fix: Take the server out of the settings of its adapter, switch the adapter off, or give the adapter with the good server
+--   the smaller metric (Set-NetIPInterface -InterfaceMetric).
+-- not proved: Whether the server or the way to it is dead.
+-- needs: dns_query
+-- evidence: dump dns --process {pid}
+-- param min_single_ms: float = 300 – a server that answers does so within that time
+-- param min_total_ms: float = 500 – below that nobody waits for it
+WITH delays AS (
+  SELECT unnest(string_to_array(rtrim(timed_out_servers, ';'), ';')) AS culprit,
+    coalesce(nullif(replace(rtrim(adapters, ';'), ';', ', '), ''), '') AS via,
+    process_key, thread_key, stack_id, start_ns, end_ns, duration_ns
+  FROM dns_query
+  WHERE is_timed_out AND timed_out_servers IS NOT NULL AND duration_ns >= $min_single_ms * 1000000
+), culprits AS (
+  SELECT culprit, via, union_duration(start_ns, end_ns) AS total_ns, count(*) AS count, max(duration_ns) AS longest_ns
+  FROM delays GROUP BY culprit, via
+)
+SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns,
+  CASE WHEN d.via = '' THEN '' WHEN strpos(d.via, ', ') > 0 THEN ' (over the adapters ' || d.via || ')'
+    ELSE ' (over the adapter ' || d.via || ')' END AS adapter,
+  union_duration(d.start_ns, d.end_ns) AS cost_ns, min(d.start_ns) AS from_ns, max(d.end_ns) AS to_ns,
+  first_value(d.stack_id ORDER BY d.duration_ns DESC) AS stack_id,
+  first_value(d.thread_key ORDER BY d.duration_ns DESC) AS thread_key,
+  first_value(d.start_ns ORDER BY d.duration_ns DESC) AS at_ns
+FROM delays d JOIN culprits c ON c.culprit = d.culprit AND c.via = d.via
+WHERE c.total_ns >= $min_total_ms * 1000000
+GROUP BY d.culprit, d.via, d.process_key, c.total_ns, c.count, c.longest_ns
+ORDER BY c.total_ns DESC, d.culprit, adapter, cost_ns DESC, d.process_key

@@ -1,0 +1,42 @@
+-- A program waits for pages from the disk
+-- card: 13
+-- sentence: {victim} waited {total} for the disk to read its pages ({count} hard faults), most of them of {culprit}
+-- why: Pages of programs and files are read when they are touched first. After a start of the machine, or when memory
+--   ran short, they are not in memory (a cold cache), and each touch waits for the disk.
+-- fix: Measure again with a warm cache before you compare runs; for good, use a faster disk, more memory, or make the
+--   program touch less at its start.
+-- not proved: That the program is always that slow: a second run finds these pages in memory.
+-- needs: hard_fault
+-- evidence: dump hard-fault --process {pid} --details
+-- param min_total_ms: float = 200 – a person notices that; starts of programs with a warm cache take less than 50 ms
+-- param min_share_percent: float = 2 – of the time the process lived in the trace; a trickle over hours is normal
+WITH life AS (
+  SELECT p.process_key, p.pid,
+    coalesce(p.stop_ns, t.duration_ns) - greatest(coalesce(p.start_ns, 0), 0) AS life_ns
+  FROM process p CROSS JOIN trace t
+  WHERE p.pid NOT IN (0, 4)
+), of_file AS (
+  SELECT process_key, coalesce(path, 'files without a name') AS path, sum(duration_ns) AS sum_ns
+  FROM hard_fault GROUP BY process_key, coalesce(path, 'files without a name')
+), top_file AS (
+  SELECT process_key, first_value(path ORDER BY sum_ns DESC, path) AS culprit FROM of_file GROUP BY process_key
+), victims AS (
+  SELECT f.process_key, union_duration(f.start_ns, f.end_ns) AS cost_ns, count(*) AS faults,
+    max(f.duration_ns) AS longest_ns, sum(f.size_bytes) AS read_bytes,
+    min(f.start_ns) AS from_ns, max(f.end_ns) AS to_ns,
+    first_value(f.stack_id ORDER BY f.duration_ns DESC) AS stack_id,
+    first_value(f.thread_key ORDER BY f.duration_ns DESC) AS thread_key,
+    first_value(f.start_ns ORDER BY f.duration_ns DESC) AS at_ns
+  FROM hard_fault f JOIN life l ON l.process_key = f.process_key
+  GROUP BY f.process_key, l.life_ns
+  HAVING union_duration(f.start_ns, f.end_ns) >= $min_total_ms * 1000000
+    AND union_duration(f.start_ns, f.end_ns) >= l.life_ns * $min_share_percent / 100
+), totals AS (
+  SELECT t.culprit, union_duration(f.start_ns, f.end_ns) AS total_ns, count(*) AS count
+  FROM victims v JOIN top_file t ON t.process_key = v.process_key JOIN hard_fault f ON f.process_key = v.process_key
+  GROUP BY t.culprit
+)
+SELECT s.culprit, v.process_key, s.total_ns, s.count, v.longest_ns, v.cost_ns, v.read_bytes, v.from_ns, v.to_ns,
+  v.stack_id, v.thread_key, v.at_ns
+FROM victims v JOIN top_file t ON t.process_key = v.process_key JOIN totals s ON s.culprit = t.culprit
+ORDER BY s.total_ns DESC, s.culprit, v.cost_ns DESC, v.process_key

@@ -1,0 +1,31 @@
+-- Opening files on a network share takes long
+-- card: 24
+-- sentence: {victim} waited {total} for the network share {culprit}: {count} file operations took up to {longest}
+-- why: Each operation on a file of a share is a question to its server. A server that is far away, busy or looked for under an
+--   old name answers late, and the program stands still meanwhile.
+-- fix: Copy the files to the own disk first, open them less often, or find out why {culprit} answers late (network, server, virus
+--   scanner of the server).
+-- not proved: Whether the network or the server is slow.
+-- needs: file_io
+-- evidence: dump file --process {pid} --per-process --dir-level 4
+-- param min_single_ms: float = 20 – a share in the same building answers within a few milliseconds
+-- param min_total_ms: float = 200 – below that nobody waits for it
+WITH remote AS (
+  SELECT process_key, thread_key, stack_id, start_ns, end_ns, duration_ns,
+    regexp_match(path, '^(?:\\\\|\\Device\\(?:Mup|LanmanRedirector)\\)(?:;[^\\]*\\)*([^\\;]+)\\([^\\]+)', 'i') AS parts
+  FROM file_io
+  WHERE duration_ns >= $min_single_ms * 1000000 AND (path LIKE '\\\\%' OR path LIKE '\\Device\\%')
+), delays AS (
+  SELECT '\\' || parts[1] || '\' || parts[2] AS culprit, process_key, thread_key, stack_id, start_ns, end_ns, duration_ns
+  FROM remote WHERE parts IS NOT NULL
+), culprits AS (
+  SELECT culprit, union_duration(start_ns, end_ns) AS total_ns, count(*) AS count, max(duration_ns) AS longest_ns
+  FROM delays GROUP BY culprit
+)
+SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, union_duration(d.start_ns, d.end_ns) AS cost_ns,
+  min(d.start_ns) AS from_ns, max(d.end_ns) AS to_ns, first_value(d.stack_id ORDER BY d.duration_ns DESC) AS stack_id,
+  first_value(d.thread_key ORDER BY d.duration_ns DESC) AS thread_key, first_value(d.start_ns ORDER BY d.duration_ns DESC) AS at_ns
+FROM delays d JOIN culprits c ON c.culprit = d.culprit
+WHERE c.total_ns >= $min_total_ms * 1000000
+GROUP BY d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns
+ORDER BY c.total_ns DESC, d.culprit, cost_ns DESC, d.process_key

@@ -1,0 +1,113 @@
+-- Threads that wait in a loop keep processors from others
+-- card: 10
+-- sentence: {victim} lost {total} of processors to threads of {culprit} that waited in a loop ({how}), which took
+--   {spin_ns} of CPU in all
+-- why: OpenMP threads stay on their processors for a while when a parallel region is over, to begin the next one
+--   sooner; threads that call Sleep(0) or SwitchToThread again and again do so, too. Others then get their turn late.
+-- fix: Set OMP_WAIT_POLICY=PASSIVE or KMP_BLOCKTIME=0 in the environment of {culprit}, or give it fewer threads
+--   (OMP_NUM_THREADS); in own code wait for an event instead of asking in a loop.
+-- not proved: That the loop could have been left sooner: a thread in it may have waited for something that was near.
+-- needs: context_switch, cpu_sample, samples with stacks
+-- evidence: dump cpu --process {culprit_pid} --methods '*' --include-dll --top-methods 20
+-- param min_share_percent: float = 20 – of the CPU of its process; a little waiting in loops is usual and cheap
+-- param min_total_ms: float = 100 – below that nobody waits for it
+-- param min_alone_percent: float = 50 – of the CPU of its process where nobody else waits: then it is only wasted
+-- param min_alone_ms: float = 1000 – of such waste: as much as a person would see in a list of programs by CPU
+-- param min_ready_us: float = 500 – shorter turns of others are everyday scheduling
+-- param min_run_us: float = 50 – a thread that looks once and sleeps again keeps nobody off
+WITH hits AS (
+  SELECT process_key, thread_key, stack_id, sum(weight_ns) AS cpu_ns
+  FROM cpu_sample WHERE NOT is_idle AND NOT is_dpc_isr AND process_key IS NOT NULL
+  GROUP BY process_key, thread_key, stack_id
+), suspects AS ( -- stacks that have a runtime of OpenMP or a yield in them
+  SELECT stack_id,
+    stack_contains(stack_id, '*!*NtYieldExecution*;*!SwitchToThread*') AS yields
+  FROM (SELECT DISTINCT stack_id FROM hits)
+  WHERE stack_contains(stack_id, 'libiomp5*;libomp*;vcomp*;libgomp*;*!*NtYieldExecution*;*!SwitchToThread*')
+), own AS ( -- the innermost frame that belongs neither to the kernel nor to the libraries below every program
+  SELECT f.stack_id, f.depth, lower(m.name) AS module
+  FROM suspects s
+  JOIN stack_frame f ON f.stack_id = s.stack_id
+  JOIN frame r ON r.frame_id = f.frame_id
+  JOIN module m ON m.module_id = r.module_id
+  WHERE m.process_key IS NOT NULL AND lower(m.name) NOT IN ('ntdll.dll', 'kernelbase.dll', 'kernel32.dll')
+), spins AS (
+  SELECT s.stack_id, first_value(o.module ORDER BY o.depth) AS module, bool_or(s.yields) AS yields
+  FROM suspects s LEFT JOIN own o ON o.stack_id = s.stack_id
+  GROUP BY s.stack_id
+), loops AS (
+  SELECT *, module LIKE 'libiomp5%' OR module LIKE 'libomp%' OR module LIKE 'vcomp%' OR module LIKE 'libgomp%'
+    AS is_openmp
+  FROM spins
+), threads AS (
+  SELECT h.process_key, h.thread_key, sum(h.cpu_ns) AS cpu_ns,
+    sum(CASE WHEN l.is_openmp OR l.yields THEN h.cpu_ns ELSE 0 END) AS spin_ns,
+    max(CASE WHEN l.is_openmp THEN l.module END) AS runtime,
+    first_value(CASE WHEN l.is_openmp OR l.yields THEN h.stack_id END ORDER BY
+      CASE WHEN l.is_openmp OR l.yields THEN h.cpu_ns ELSE 0 END DESC) AS stack_id
+  FROM hits h LEFT JOIN loops l ON l.stack_id = h.stack_id
+  GROUP BY h.process_key, h.thread_key
+), spinners AS (
+  SELECT process_key, sum(spin_ns) AS spin_ns, max(runtime) AS runtime, 100.0 * sum(spin_ns) / sum(cpu_ns) AS share,
+    first_value(stack_id ORDER BY spin_ns DESC) AS stack_id
+  FROM threads GROUP BY process_key
+  HAVING sum(spin_ns) >= $min_share_percent / 100 * sum(cpu_ns) AND sum(spin_ns) >= $min_total_ms * 1000000
+), looping AS ( -- threads whose turns were mostly such waiting
+  SELECT t.thread_key, s.process_key, s.spin_ns, s.runtime, s.stack_id
+  FROM threads t JOIN spinners s ON s.process_key = t.process_key
+  WHERE t.spin_ns >= 0.5 * t.cpu_ns AND t.spin_ns > 0
+), slices AS ( -- of theirs, and where a gap is between them and all before
+  SELECT l.process_key, w.in_ns, w.out_ns, w.priority,
+    CASE WHEN w.in_ns <= max(w.out_ns) OVER (PARTITION BY l.process_key, w.priority ORDER BY w.in_ns, w.out_ns
+      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) + 100000 THEN 0 ELSE 1 END AS is_new
+  FROM looping l JOIN context_switch w ON w.thread_key = l.thread_key
+  WHERE w.run_ns >= $min_run_us * 1000 AND w.in_ns IS NOT NULL AND w.out_ns IS NOT NULL
+), numbered AS (
+  SELECT *, sum(is_new) OVER (PARTITION BY process_key, priority ORDER BY in_ns, out_ns) AS spell FROM slices
+), spells AS ( -- times in which one of them had a processor
+  SELECT process_key, priority, min(in_ns) AS from_ns, max(out_ns) AS to_ns FROM numbered
+  GROUP BY process_key, priority, spell
+), ready AS (
+  SELECT process_key, thread_key, in_ns - ready_ns AS from_ns, in_ns AS to_ns, priority
+  FROM context_switch
+  WHERE ready_ns >= $min_ready_us * 1000 AND in_ns IS NOT NULL AND process_key IS NOT NULL
+    AND thread_key NOT IN (SELECT thread_key FROM looping)
+), delays AS (
+  -- A loop of higher priority is left out: those below are meant to stand back.
+  SELECT r.process_key, r.thread_key, s.process_key AS culprit_key, s.spin_ns, s.runtime, s.stack_id,
+    greatest(r.from_ns, t.from_ns) AS from_ns, least(r.to_ns, t.to_ns) AS to_ns,
+    least(r.to_ns, t.to_ns) - greatest(r.from_ns, t.from_ns) AS ready_ns
+  FROM ready r JOIN spells t ON t.from_ns < r.to_ns AND t.to_ns > r.from_ns
+  JOIN spinners s ON s.process_key = t.process_key
+  WHERE t.priority <= r.priority
+), culprits AS (
+  SELECT culprit_key, union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(ready_ns) AS longest_ns
+  FROM delays GROUP BY culprit_key
+  HAVING union_duration(from_ns, to_ns) >= $min_total_ms * 1000000
+), alone AS ( -- where nobody waits for the processors, the program itself has the time and the energy wasted
+  SELECT s.process_key, s.spin_ns, s.runtime, s.stack_id, union_duration(x.ts_ns - x.weight_ns, x.ts_ns) AS cost_ns,
+    count(*) AS count, max(x.weight_ns) AS longest_ns, min(x.ts_ns - x.weight_ns) AS from_ns, max(x.ts_ns) AS to_ns,
+    min(x.thread_key) AS thread_key
+  FROM spinners s JOIN cpu_sample x ON x.process_key = s.process_key JOIN loops l ON l.stack_id = x.stack_id
+  WHERE s.share >= $min_alone_percent AND (l.is_openmp OR l.yields) AND NOT x.is_idle AND NOT x.is_dpc_isr
+    AND NOT EXISTS (SELECT 1 FROM culprits c WHERE c.culprit_key = s.process_key)
+  GROUP BY s.process_key, s.spin_ns, s.runtime, s.stack_id
+  HAVING union_duration(x.ts_ns - x.weight_ns, x.ts_ns) >= $min_alone_ms * 1000000
+), lost AS (
+  SELECT d.culprit_key, d.process_key, c.total_ns, c.count, c.longest_ns, max(d.spin_ns) AS spin_ns,
+    max(d.runtime) AS runtime, union_duration(d.from_ns, d.to_ns) AS cost_ns, min(d.from_ns) AS from_ns,
+    max(d.to_ns) AS to_ns, max(d.stack_id) AS stack_id,
+    first_value(d.thread_key ORDER BY d.ready_ns DESC) AS thread_key,
+    first_value(d.from_ns ORDER BY d.ready_ns DESC) AS at_ns
+  FROM delays d JOIN culprits c ON c.culprit_key = d.culprit_key
+  GROUP BY d.culprit_key, d.process_key, c.total_ns, c.count, c.longest_ns
+  UNION ALL
+  SELECT process_key AS culprit_key, process_key AS own_key, cost_ns AS total_ns, count, longest_ns, spin_ns, runtime,
+    cost_ns, from_ns, to_ns, stack_id, thread_key, from_ns AS at_ns
+  FROM alone
+)
+SELECT p.name || ' (' || p.pid || ')' AS culprit, r.process_key, r.total_ns, r.count, r.longest_ns,
+  p.pid AS culprit_pid, r.spin_ns, coalesce('OpenMP, ' || r.runtime, 'SwitchToThread') AS how, r.cost_ns, r.from_ns,
+  r.to_ns, r.stack_id, r.thread_key, r.at_ns
+FROM lost r JOIN process p ON p.process_key = r.culprit_key
+ORDER BY r.total_ns DESC, culprit, r.cost_ns DESC, r.process_key

@@ -1,0 +1,41 @@
+-- One provider fills the trace
+-- card: 23
+-- severity: note
+-- sentence: The provider {culprit} wrote {share_percent} of the trace, {rate} events a second: a ring of {ring_bytes} holds {ring_ns}
+-- why: Each event costs time on the machine that is measured and room in the buffers. A provider that writes more than
+--   the kernel shortens what a ring in memory holds, and may lose events of others.
+-- fix: Leave the provider out, or switch on only those of its keywords and levels that you read.
+-- not proved: That the events slowed down anything.
+-- needs: event_count
+-- evidence: dump trace-stats
+-- param min_share_percent: float = 25 – of the bytes; a provider beside the kernel rarely needs more
+-- param min_events_per_second: float = 1000 – slower ones fill no ring in a minute
+-- param min_trace_percent: float = 10 – of the events are of the kernel; traces of providers alone are meant so
+-- param min_seconds_percent: float = 50 – of the seconds of the trace; lists at its begin and end cost nothing between
+-- param ring_mb: int = 100 – size of the ring of buffers that is reckoned with
+WITH providers AS (
+  SELECT coalesce(provider, provider_guid) AS culprit, sum(events) AS count, sum(record_bytes) AS bytes,
+    count(DISTINCT second) AS seconds
+  FROM event_count
+  WHERE kernel_group IS NULL AND provider_guid IS NOT NULL AND coalesce(provider, '') NOT IN ('ImageId', 'EventTrace')
+    AND coalesce(provider, '') NOT LIKE '%Rundown'
+  GROUP BY coalesce(provider, provider_guid)
+), whole AS (
+  SELECT sum(events) AS events, sum(record_bytes) AS bytes,
+    count(DISTINCT second) AS seconds, sum(CASE WHEN kernel_group IS NULL THEN 0 ELSE events END) AS kernel_events
+  FROM event_count
+), ring AS (
+  SELECT CAST($ring_mb * 1048576 AS BIGINT) AS bytes
+)
+SELECT p.culprit, CAST(NULL AS INT) AS process_key, CAST(NULL AS BIGINT) AS cost_ns, CAST(NULL AS BIGINT) AS total_ns,
+  p.count, CAST(NULL AS BIGINT) AS longest_ns, round(100.0 * p.bytes / w.bytes, 1) AS share_percent,
+  CAST(round(1e9 * p.count / t.duration_ns) AS BIGINT) AS rate, r.bytes AS ring_bytes,
+  CAST(1.0 * r.bytes * t.duration_ns / w.bytes AS BIGINT) AS ring_ns,
+  CAST(0 AS BIGINT) AS from_ns, t.duration_ns AS to_ns, CAST(NULL AS INT) AS stack_id, CAST(NULL AS INT) AS thread_key,
+  CAST(NULL AS BIGINT) AS at_ns
+FROM providers p CROSS JOIN whole w CROSS JOIN ring r CROSS JOIN trace t
+WHERE t.duration_ns >= 1000000000 AND w.bytes > 0 AND 100.0 * p.bytes >= w.bytes * $min_share_percent
+  AND 1e9 * p.count >= t.duration_ns * $min_events_per_second
+  AND 100.0 * p.seconds >= w.seconds * $min_seconds_percent
+  AND 100.0 * w.kernel_events >= w.events * $min_trace_percent
+ORDER BY p.bytes DESC, p.culprit

@@ -1,0 +1,87 @@
+-- A window does not react
+-- card: 18
+-- sentence: {victim} did not look for messages for {total}, {count} times up to {longest}, since its window {state} {culprit}
+-- why: The thread of a window has to fetch each click and key. While it computes or waits within one of them, the window does
+--   not react, and Windows calls it "not responding" after 5 s.
+-- fix: Do the work on another thread and let that one tell the window when it is done.
+-- not proved: That the thread had a visible window, and that somebody clicked meanwhile.
+-- needs: context_switch, stacks
+-- evidence: dump wait --process {pid} --details
+-- param min_single_ms: float = 200 – a delay that people notice
+-- param min_total_ms: float = 400 – a single short one is soon forgotten
+-- param min_share_percent: float = 80 – of the samples of a hang that have a function which is blamed for it
+WITH pumps AS (
+  SELECT thread_key, process_key, in_ns, last_out_ns FROM context_switch
+  WHERE in_ns IS NOT NULL AND wait_ns > 0
+    AND stack_contains(stack_id, 'user32.dll!*GetMessage*;user32.dll!*PeekMessage*;user32.dll!*MsgWait*;user32.dll!*WaitMessage*;win32k*!*GetMessage*;win32k*!*PeekMessage*;win32k*!*RealSleepThread*')
+), between AS (
+  SELECT thread_key, process_key, in_ns AS from_ns, lead(last_out_ns) OVER (PARTITION BY thread_key ORDER BY in_ns) AS to_ns
+  FROM pumps
+), gaps AS (
+  SELECT * FROM between WHERE to_ns - from_ns >= $min_single_ms * 1000000
+), samples AS (
+  SELECT g.thread_key, g.from_ns, s.stack_id, count(*) AS count,
+    bool_or(stack_contains(s.stack_id, 'user32.dll!*PeekMessage*;user32.dll!*GetMessage*')) AS is_pump
+  FROM gaps g JOIN cpu_sample s ON s.thread_key = g.thread_key AND s.ts_ns > g.from_ns AND s.ts_ns < g.to_ns
+  GROUP BY g.thread_key, g.from_ns, s.stack_id
+), polls AS (
+  SELECT DISTINCT thread_key, from_ns FROM samples WHERE is_pump
+), waits AS (
+  SELECT g.thread_key, g.from_ns, sum(w.wait_ns) AS wait_ns,
+    first_value(w.stack_id ORDER BY w.wait_ns DESC) AS stack_id, first_value(w.last_out_ns ORDER BY w.wait_ns DESC) AS at_ns,
+    first_value(CASE WHEN w.is_readied_by_dpc THEN NULL ELSE w.readying_thread_key END ORDER BY w.wait_ns DESC) AS by_thread
+  FROM gaps g JOIN context_switch w ON w.thread_key = g.thread_key AND w.last_out_ns >= g.from_ns AND w.in_ns <= g.to_ns
+  WHERE w.wait_ns > 0 GROUP BY g.thread_key, g.from_ns
+), hangs AS (
+  SELECT g.*, coalesce(w.wait_ns, 0) >= 0.5 * (g.to_ns - g.from_ns) AS is_blocked, w.stack_id, w.at_ns, o.process_key AS by_key
+  FROM gaps g
+  LEFT JOIN waits w ON w.thread_key = g.thread_key AND w.from_ns = g.from_ns
+  LEFT JOIN thread t ON t.thread_key = w.by_thread
+  LEFT JOIN process o ON o.process_key = t.process_key AND o.process_key <> g.process_key AND o.pid > 4
+  LEFT JOIN polls p ON p.thread_key = g.thread_key AND p.from_ns = g.from_ns
+  WHERE p.thread_key IS NULL
+), stacks AS ( -- of a hang that waits its longest wait, of one that computes all samples
+  SELECT thread_key, from_ns, stack_id, 1 AS count FROM hangs WHERE is_blocked AND stack_id IS NOT NULL
+  UNION ALL
+  SELECT s.thread_key, s.from_ns, s.stack_id, s.count
+  FROM samples s JOIN hangs h ON h.thread_key = s.thread_key AND h.from_ns = s.from_ns WHERE NOT h.is_blocked
+), frames AS (
+  SELECT f.stack_id, f.depth, m.name || coalesce('!' || n.name, '+' || hex(r.rva)) AS place,
+    CASE WHEN m.company LIKE 'Microsoft%' OR lower(m.path) LIKE '%\windows\system32\%' THEN 1 ELSE 0 END AS is_windows
+  FROM (SELECT DISTINCT stack_id FROM stacks) s
+  JOIN stack_frame f ON f.stack_id = s.stack_id AND f.first
+  JOIN frame r ON r.frame_id = f.frame_id
+  JOIN module m ON m.module_id = r.module_id
+  LEFT JOIN method n ON n.method_id = r.method_id
+  WHERE lower(m.name) NOT IN ('ntoskrnl.exe', 'ntdll.dll', 'kernel32.dll', 'kernelbase.dll', 'user32.dll', 'win32u.dll',
+    'win32k.sys', 'win32kbase.sys', 'win32kfull.sys', 'rpcrt4.dll', 'combase.dll')
+), shares AS (
+  SELECT s.thread_key, s.from_ns, f.place, f.is_windows, sum(s.count) AS count, avg(f.depth) AS depth
+  FROM stacks s JOIN frames f ON f.stack_id = s.stack_id GROUP BY s.thread_key, s.from_ns, f.place, f.is_windows
+), blamed AS ( -- the innermost function of the program that is there all the time
+  SELECT s.thread_key, s.from_ns, first_value(s.place ORDER BY s.is_windows, s.depth) AS place
+  FROM shares s
+  JOIN (SELECT thread_key, from_ns, sum(count) AS count FROM stacks GROUP BY thread_key, from_ns) a
+    ON a.thread_key = s.thread_key AND a.from_ns = s.from_ns
+  WHERE s.count >= a.count * $min_share_percent / 100
+  GROUP BY s.thread_key, s.from_ns
+), delays AS (
+  SELECT h.process_key, h.thread_key, h.from_ns, h.to_ns, h.stack_id, coalesce(h.at_ns, h.from_ns) AS at_ns,
+    CASE WHEN NOT h.is_blocked THEN 'computed in' WHEN h.by_key IS NULL THEN 'waited in' ELSE 'waited for the process' END AS state,
+    CASE WHEN h.is_blocked AND h.by_key IS NOT NULL THEN coalesce(p.name, 'process') || ' (' || p.pid || ')'
+      ELSE coalesce(b.place, 'an unknown function') END AS culprit
+  FROM hangs h
+  LEFT JOIN blamed b ON b.thread_key = h.thread_key AND b.from_ns = h.from_ns
+  LEFT JOIN process p ON p.process_key = h.by_key
+), culprits AS (
+  SELECT culprit, state, union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(to_ns - from_ns) AS longest_ns
+  FROM delays GROUP BY culprit, state
+)
+SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, d.state, union_duration(d.from_ns, d.to_ns) AS cost_ns,
+  min(d.from_ns) AS from_ns, max(d.to_ns) AS to_ns, first_value(d.stack_id ORDER BY d.to_ns - d.from_ns DESC) AS stack_id,
+  first_value(d.thread_key ORDER BY d.to_ns - d.from_ns DESC) AS thread_key,
+  first_value(d.at_ns ORDER BY d.to_ns - d.from_ns DESC) AS at_ns
+FROM delays d JOIN culprits c ON c.culprit = d.culprit AND c.state = d.state
+WHERE c.total_ns >= $min_total_ms * 1000000
+GROUP BY d.culprit, d.process_key, d.state, c.total_ns, c.count, c.longest_ns
+ORDER BY c.total_ns DESC, d.culprit, cost_ns DESC, d.process_key

@@ -1,0 +1,57 @@
+-- Programs initialise a library that they do not use
+-- card: 20
+-- sentence: {victim} spent {total} of CPU time initialising {culprit}, which then did nothing else, in
+--   {count} starts up to {longest}
+-- why: Initialisers of a library run, and are compiled, when it is registered or first touched, whether or not the run
+--   needs it. A program that measures only its own work does not see that time, but who starts it does.
+-- fix: Register the library only where it is used, or let it initialise itself at its first use (Lazy<T>, delay-load).
+-- not proved: That the library is never needed: in these runs it was not seen at work in a sample.
+-- needs: cpu_sample, samples with stacks, process
+-- evidence: dump cpu --process {pid} --methods '*{culprit}*' --include-dll
+-- param min_single_ms: float = 40 – of a process: with tens of samples the work of a library would have been seen
+-- param max_used_percent: float = 2 – of the samples with the library may be outside its initialisers
+-- param min_total_ms: float = 100 – below that nobody waits for it
+WITH busy AS (
+  SELECT s.process_key, s.stack_id, sum(s.weight_ns) AS cpu_ns, min(s.ts_ns - s.weight_ns) AS from_ns,
+    max(s.ts_ns) AS to_ns, min(s.thread_key) AS thread_key
+  FROM cpu_sample s JOIN process p ON p.process_key = s.process_key
+  WHERE NOT s.is_idle AND NOT s.is_dpc_isr AND s.has_stack AND p.start_ns IS NOT NULL
+  GROUP BY s.process_key, s.stack_id
+), large AS ( -- stacks of processes that computed long enough
+  SELECT process_key FROM busy GROUP BY process_key HAVING sum(cpu_ns) >= $min_single_ms * 1000000
+), stacks AS (
+  SELECT b.*,
+    -- initialisers of types of .NET, of global objects and of libraries of C++
+    stack_contains(b.stack_id,
+      '*!*..cctor;*!*DllMainCRTStartup*;*!*dynamic_initializer*;*!*LdrpCallInitRoutine*') AS is_start
+  FROM busy b JOIN large l ON l.process_key = b.process_key
+), frames AS ( -- libraries in each stack, and namespaces of those that were built into a program
+  SELECT DISTINCT f.stack_id, CASE
+      WHEN lower(m.name) LIKE '%.dll' THEN m.name
+      WHEN h.name LIKE '%.%' AND h.name NOT LIKE '%::%' THEN split_part(h.name, '.', 1)
+    END AS name
+  FROM (SELECT DISTINCT stack_id FROM stacks) s
+  JOIN stack_frame f ON f.stack_id = s.stack_id
+  JOIN frame r ON r.frame_id = f.frame_id
+  JOIN module m ON m.module_id = r.module_id
+  LEFT JOIN method h ON h.method_id = r.method_id
+  -- Windows and the runtimes are everywhere.
+  WHERE m.process_key IS NOT NULL AND lower(m.path) NOT LIKE '%\windows\%'
+    AND coalesce(m.company, '') NOT LIKE 'Microsoft%'
+), uses AS (
+  SELECT s.process_key, f.name AS culprit, sum(s.cpu_ns) AS cpu_ns, min(s.from_ns) AS from_ns, max(s.to_ns) AS to_ns,
+    sum(CASE WHEN s.is_start THEN s.cpu_ns ELSE 0 END) AS start_ns,
+    first_value(s.stack_id ORDER BY s.cpu_ns DESC) AS stack_id, min(s.thread_key) AS thread_key
+  FROM stacks s JOIN frames f ON f.stack_id = s.stack_id
+  WHERE f.name IS NOT NULL
+  GROUP BY s.process_key, f.name
+  HAVING sum(CASE WHEN s.is_start THEN s.cpu_ns ELSE 0 END) >= $min_single_ms * 1000000
+    AND sum(CASE WHEN s.is_start THEN 0 ELSE s.cpu_ns END) <= $max_used_percent / 100 * sum(s.cpu_ns)
+), totals AS (
+  SELECT culprit, sum(start_ns) AS total_ns, count(*) AS count, max(start_ns) AS longest_ns FROM uses GROUP BY culprit
+)
+SELECT u.culprit, u.process_key, t.total_ns, t.count, t.longest_ns, u.start_ns AS cost_ns, u.from_ns, u.to_ns,
+  u.stack_id, u.thread_key, u.from_ns AS at_ns
+FROM uses u JOIN totals t ON t.culprit = u.culprit
+WHERE t.total_ns >= $min_total_ms * 1000000
+ORDER BY t.total_ns DESC, u.culprit, cost_ns DESC, u.process_key

@@ -1,0 +1,63 @@
+-- Programs waited for the lock of the window manager
+-- card: 2
+-- sentence: {victim} waited {total} for the lock of the window manager held by {culprit}{how},
+--   {count} times up to {longest}
+-- why: One lock guards windows and input of all programs of a desktop. Whoever holds it for long makes every window and
+--   the mouse stand still; a program that ends holds it while its windows and drawing objects are looked for.
+-- fix: Let short programs without windows not load user32.dll and gdi32.dll (delay-load shell32.dll and those), start
+--   fewer of them at once; of other holders, do long work before the call into the window manager.
+-- not proved: What the holder did under the lock that took so long; see its CPU and waits at those times.
+-- needs: context_switch, stacks
+-- evidence: dump wait --process {pid} --method '*EnterCrit*;*EnterSharedCrit*;*UserCritSec*' --details
+-- param min_single_ms: float = 20 – a window that stands still for longer stutters under the mouse
+-- param min_total_ms: float = 100 – below that nobody notices
+-- param min_wait_us: float = 500 – the lock is asked for all the time; shorter waits are its everyday price
+WITH waits AS (
+  SELECT process_key, thread_key, stack_id, last_out_ns AS from_ns, readied_ns, coalesce(in_ns, readied_ns) AS to_ns,
+    wait_ns, readying_thread_key AS holder_thread,
+    stack_contains(readying_stack_id, '*!PspExitThread*;*!NtGdiCloseProcess*') AS is_exit,
+    lag(readied_ns) OVER (ORDER BY readied_ns, thread_key) AS before_ns,
+    lag(thread_key) OVER (ORDER BY readied_ns, thread_key) AS before_thread
+  FROM context_switch
+  WHERE wait_ns >= $min_wait_us * 1000 AND readying_thread_key IS NOT NULL AND NOT is_readied_by_dpc
+    AND stack_contains(stack_id, 'win32k*!*EnterCrit*;win32k*!*EnterSharedCrit*;win32k*!*UserCritSec*')
+), holds AS ( -- from when the lock was handed to a thread, else from when somebody began to wait for it
+  SELECT w.holder_thread, t.process_key AS holder_key, p.name AS holder, w.readied_ns AS to_ns,
+    CASE WHEN w.before_thread = w.holder_thread THEN w.before_ns
+      ELSE greatest(coalesce(w.before_ns, w.from_ns), w.from_ns) END AS from_ns,
+    w.is_exit OR coalesce(p.stop_ns - w.readied_ns BETWEEN -1000000 AND 1000000000, false) AS is_exit
+  FROM waits w
+  JOIN thread t ON t.thread_key = w.holder_thread
+  JOIN process p ON p.process_key = t.process_key
+), delays AS ( -- of those that were in front of a thread one after the other, each is to blame for its time
+  SELECT w.process_key, w.thread_key, w.stack_id, greatest(w.from_ns, h.from_ns) AS from_ns,
+    CASE WHEN h.to_ns >= w.readied_ns THEN w.to_ns ELSE h.to_ns END AS to_ns,
+    least(h.to_ns, w.readied_ns) - greatest(w.from_ns, h.from_ns) AS wait_ns,
+    w.from_ns AS wait_from_ns, h.holder_key, h.holder, h.is_exit
+  FROM waits w
+  JOIN holds h ON h.from_ns < w.readied_ns AND h.to_ns > w.from_ns AND h.holder_thread <> w.thread_key
+  LEFT JOIN process v ON v.process_key = w.process_key
+  -- Programs of one kind that end together wait for each other: nobody waits for them.
+  WHERE v.name IS DISTINCT FROM h.holder
+), holders AS (
+  SELECT holder, union_duration(from_ns, to_ns) AS total_ns, count(DISTINCT from_thread) AS count,
+    max(behind_ns) AS longest_ns,
+    count(DISTINCT holder_key) AS processes, min(holder_key) AS only_key,
+    sum(CASE WHEN is_exit THEN wait_ns ELSE 0 END) >= 0.5 * sum(wait_ns) AS is_exit
+  FROM (
+    SELECT *, sum(wait_ns) OVER (PARTITION BY holder, thread_key, wait_from_ns) AS behind_ns,
+      thread_key || ' ' || wait_from_ns AS from_thread
+    FROM delays)
+  GROUP BY holder
+)
+SELECT h.holder || CASE WHEN h.processes = 1 AND NOT h.is_exit THEN ' (' || p.pid || ')' ELSE '' END AS culprit,
+  d.process_key, h.total_ns, h.count, h.longest_ns,
+  CASE WHEN h.is_exit THEN ', which ended ' || h.processes || ' times' ELSE '' END AS how,
+  union_duration(d.from_ns, d.to_ns) AS cost_ns, min(d.from_ns) AS from_ns, max(d.to_ns) AS to_ns,
+  first_value(d.stack_id ORDER BY d.wait_ns DESC) AS stack_id,
+  first_value(d.thread_key ORDER BY d.wait_ns DESC) AS thread_key,
+  first_value(d.wait_from_ns ORDER BY d.wait_ns DESC) AS at_ns
+FROM delays d JOIN holders h ON h.holder = d.holder JOIN process p ON p.process_key = h.only_key
+WHERE h.total_ns >= $min_total_ms * 1000000 AND h.longest_ns >= $min_single_ms * 1000000
+GROUP BY h.holder, h.processes, h.is_exit, p.pid, d.process_key, h.total_ns, h.count, h.longest_ns
+ORDER BY h.total_ns DESC, culprit, cost_ns DESC, d.process_key

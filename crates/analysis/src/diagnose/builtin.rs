@@ -1,0 +1,77 @@
+//! The rules that come with the program: files of `crates/analysis/rules`.
+
+use std::sync::LazyLock;
+
+use super::rule::Rule;
+
+macro_rules! rules {
+    ($($name:literal),+ $(,)?) => {
+        &[$(($name, include_str!(concat!("../../rules/", $name, ".sql")))),+]
+    };
+}
+
+/// Names and texts, in the order in which they are listed.
+const TEXTS: &[(&str, &str)] = rules![
+    "filter-scan",
+    "user-lock",
+    "cfg-start",
+    "write-cache-off",
+    "low-priority-io",
+    "wrong-cores",
+    "odd-status",
+    "undecoded-events",
+    "syscall-tax",
+    "spin",
+    "ntfs-checkpoint",
+    "antivirus-cpu",
+    "hard-faults",
+    "cpi",
+    "cache-absorbs",
+    "dns-timeout",
+    "object-leak",
+    "ui-hang",
+    "unused-start",
+    "switch-cpu-only",
+    "registry-storm",
+    "tracing-cost",
+    "certificate-wait",
+    "network-share",
+];
+
+static RULES: LazyLock<Vec<Rule>> =
+    LazyLock::new(|| TEXTS.iter().filter_map(|(name, text)| Rule::read(name, text)).collect());
+
+/// All of them.
+#[must_use]
+pub fn rules() -> &'static [Rule] {
+    &RULES
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_is_a_complete_rule() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("rules");
+        let mut files: Vec<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|file| file.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
+            .collect();
+        let mut names: Vec<&str> = rules().iter().map(|rule| rule.name.as_str()).collect();
+        files.sort();
+        names.sort_unstable();
+        assert_eq!(files, names, "each file is listed, and each is a rule");
+        for rule in rules() {
+            let told = [&rule.title, &rule.sentence, &rule.why, &rule.fix, &rule.not_proved, &rule.cards];
+            assert!(
+                told.iter().all(|text| !text.is_empty()),
+                "{}: a line of its header is missing",
+                rule.name
+            );
+            assert!(!rule.needs.is_empty() && !rule.evidence.is_empty(), "{}", rule.name);
+            let bare = rule.thresholds().find(|param| param.doc.is_empty() || param.default.is_none());
+            assert!(bare.is_none(), "{}: a threshold needs a value and its reason: {bare:?}", rule.name);
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Rules: SQL with a header that says what its rows mean. Those that come with the program and those of a
+//! team have the same form, see `docs/diagnose.md`.
+
+use std::borrow::Cow;
+
+use etwkit_query::library::{Param, Query};
+use etwkit_query::xml::FileError;
+
+/// Most rules of a file, and bytes of it.
+const MAX_RULES: usize = 1000;
+const MAX_BYTES: usize = 4 << 20;
+
+/// What a file of rules looks like.
+const HINT: &str = "a rule is SQL below lines such as \"-- rule: NAME\", \"-- title: …\" and \"-- sentence: {culprit} …\"; \
+                    `etwkit diagnose --explain filter-scan` prints one";
+
+/// A rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rule {
+    /// Its name: small letters and dashes.
+    pub name: String,
+    /// What it finds, in a few words.
+    pub title: String,
+    /// Cards of the rule book that it is made for.
+    pub cards: String,
+    /// What its rows cost somebody, or what is just to be known.
+    pub is_note: bool,
+    /// What is said of a row, with `{column}`.
+    pub sentence: String,
+    /// Why it is so.
+    pub why: String,
+    /// What to do about it.
+    pub fix: String,
+    /// What does not follow from it.
+    pub not_proved: String,
+    /// How sure it is, and why.
+    pub confidence: String,
+    /// Tables and topics that have to be recorded.
+    pub needs: Vec<String>,
+    /// Command lines that show the rows behind it, without the name of the program.
+    pub evidence: Vec<String>,
+    query: Query,
+    text: String,
+}
+
+/// What the header of a rule says, by keys.
+#[derive(Debug, Default)]
+struct Header {
+    lines: Vec<(String, String)>,
+}
+
+impl Header {
+    /// Reads the comments above the SQL: `-- key: value`, and `--   more` of it.
+    fn read(text: &str) -> Self {
+        let mut header = Self::default();
+        for line in text.lines() {
+            let Some(comment) = line.strip_prefix("--") else { break };
+            match (comment.strip_prefix("   "), header.lines.last_mut()) {
+                (Some(more), Some((_, value))) => {
+                    value.push(' ');
+                    value.push_str(more.trim());
+                }
+                _ => {
+                    let (key, value) = comment.split_once(": ").unwrap_or(("title", comment));
+                    header.lines.push((key.trim().to_owned(), value.trim().to_owned()));
+                }
+            }
+        }
+        header
+    }
+
+    fn all(&self, key: &str) -> impl Iterator<Item = &str> {
+        self.lines.iter().filter(move |(name, _)| name == key).map(|(_, value)| value.as_str())
+    }
+
+    fn one(&self, key: &str) -> String {
+        self.all(key).next().unwrap_or_default().to_owned()
+    }
+}
+
+impl Rule {
+    /// A rule of that name; `None` if its header lacks the sentence or the title.
+    pub(super) fn read(name: &str, text: &str) -> Option<Self> {
+        let header = Header::read(text);
+        let (title, sentence) = (header.one("title"), header.one("sentence"));
+        if title.is_empty() || sentence.is_empty() {
+            return None;
+        }
+        let list = |key: &str| -> Vec<String> {
+            header.all(key).flat_map(|value| value.split(',')).map(|word| word.trim().to_owned()).collect()
+        };
+        Some(Self {
+            name: name.to_owned(),
+            title,
+            cards: header.one("card"),
+            is_note: header.one("severity") == "note",
+            sentence,
+            why: header.one("why"),
+            fix: header.one("fix"),
+            not_proved: header.one("not proved"),
+            confidence: header.one("confidence"),
+            needs: list("needs"),
+            evidence: header.all("evidence").map(str::to_owned).collect(),
+            query: Query::own(Cow::<str>::Owned(name.to_owned()), text.to_owned()),
+            text: text.to_owned(),
+        })
+    }
+
+    /// The question that finds its rows.
+    #[must_use]
+    pub const fn query(&self) -> &Query {
+        &self.query
+    }
+
+    /// Its thresholds, each with its reason.
+    pub fn thresholds(&self) -> impl Iterator<Item = Param<'_>> {
+        self.query.params()
+    }
+
+    /// The file as it is: header and SQL.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+/// Rules of a file: each begins with a line `-- rule: NAME`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rules(pub Vec<Rule>);
+
+impl Rules {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// It is no text, has no rule or too many, or a rule lacks its title or sentence.
+    pub fn parse(file: &str, bytes: &[u8]) -> Result<Self, FileError> {
+        let wrong =
+            |line: usize, expected: &str, found: &str| FileError::at_line(file, line, expected, found, HINT);
+        if bytes.len() > MAX_BYTES {
+            return Err(wrong(1, "at most 4 MiB", &format!("{} bytes", bytes.len())));
+        }
+        let text = std::str::from_utf8(bytes).map_err(|_| wrong(1, "text in UTF-8", "other bytes"))?;
+        let mut rules: Vec<Rule> = Vec::new();
+        for (line, name, body) in parts(text) {
+            let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+            if name.is_empty() || !name.chars().all(is_word) {
+                return Err(wrong(line, "a name of small letters, digits and dashes", name));
+            }
+            if rules.iter().any(|rule| rule.name == name) {
+                return Err(wrong(line, "a name that no other rule of the file has", name));
+            }
+            let rule = Rule::read(name, &body)
+                .ok_or_else(|| wrong(line, "a line \"-- title: …\" and a line \"-- sentence: …\"", "none"))?;
+            rules.push(rule);
+            if rules.len() > MAX_RULES {
+                return Err(wrong(line, "at most 1000 rules", "more"));
+            }
+        }
+        if rules.is_empty() {
+            return Err(wrong(1, "a line \"-- rule: NAME\"", "none"));
+        }
+        Ok(Self(rules))
+    }
+}
+
+/// The rules of a text: line, name, and what stands below.
+fn parts(text: &str) -> Vec<(usize, &str, String)> {
+    let mut parts: Vec<(usize, &str, String)> = Vec::new();
+    for (line, number) in text.lines().zip(1..) {
+        match (line.strip_prefix("-- rule:"), parts.last_mut()) {
+            (Some(name), _) => parts.push((number, name.trim(), String::new())),
+            (None, Some((_, _, body))) => {
+                body.push_str(line);
+                body.push('\n');
+            }
+            (None, None) => {}
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "\
+-- what our team knows
+-- rule: slow-share
+-- title: The share is slow
+-- severity: note
+-- sentence: {culprit} took {total}
+--   for {victim}
+-- needs: file_io, stacks
+-- param min_ms: float = 5 – nobody sees less
+SELECT 1
+-- rule: other
+-- title: Other
+-- sentence: {culprit}
+SELECT 2
+";
+
+    #[test]
+    fn a_file_has_rules_with_headers() {
+        let rules = Rules::parse("team.sql", TEXT.as_bytes()).unwrap().0;
+        let [share, other] = rules.as_slice() else { panic!("{rules:?}") };
+        assert_eq!((share.name.as_str(), share.title.as_str()), ("slow-share", "The share is slow"));
+        assert_eq!(share.sentence, "{culprit} took {total} for {victim}");
+        assert_eq!(share.needs, ["file_io", "stacks"]);
+        assert!(share.is_note && !other.is_note);
+        assert_eq!(share.thresholds().map(|param| param.doc).collect::<Vec<_>>(), ["nobody sees less"]);
+        assert!(other.text().ends_with("SELECT 2\n"));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_line() {
+        let error = |text: &str| Rules::parse("t.sql", text.as_bytes()).unwrap_err().to_string();
+        assert_eq!(error("SELECT 1"), "t.sql:1:1: expected a line \"-- rule: NAME\", found none");
+        assert!(error("\n-- rule: A b\n").starts_with("t.sql:2:1: expected a name of small letters"));
+        assert!(error("-- rule: a\nSELECT 1").contains("-- sentence"));
+        let twice = format!("{TEXT}-- rule: other\n-- title: x\n-- sentence: y\n");
+        assert!(error(&twice).starts_with("t.sql:14:1: expected a name that no other"));
+        assert!(Rules::parse("t.sql", &[0xFF]).is_err());
+    }
+}

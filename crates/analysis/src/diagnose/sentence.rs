@@ -1,0 +1,100 @@
+//! Sentences of findings: `{column}` stands for a value of the row.
+
+use etwkit_query::dump::any_rows::AnyValue;
+use etwkit_query::numbers::Numbers;
+
+/// Fills a template. What no value has stays empty; braces without a partner stay as they are.
+pub(super) fn fill<'v>(template: &str, value: impl Fn(&str) -> Option<&'v AnyValue>) -> String {
+    let mut text = String::with_capacity(template.len());
+    let mut rest = template;
+    while let Some((before, behind)) = rest.split_once('{') {
+        text.push_str(before);
+        let Some((name, after)) = behind.split_once('}') else {
+            text.push('{');
+            rest = behind;
+            continue;
+        };
+        // `{total}` is the column `total_ns`: the unit need not be written.
+        let long = format!("{name}_ns");
+        let found = value(name).map(|value| (name, value)).or_else(|| Some((&*long, value(&long)?)));
+        if let Some((name, value)) = found {
+            text.push_str(&write(name, value));
+        }
+        rest = after;
+    }
+    text + rest
+}
+
+/// A value as people read it, by the unit that its column names.
+fn write(name: &str, value: &AnyValue) -> String {
+    let numbers = Numbers::default();
+    let unit = name.rsplit('_').next().unwrap_or_default();
+    match (value, unit) {
+        (AnyValue::Missing, _) => String::new(),
+        (AnyValue::Text(text), _) => text.clone(),
+        (value, "ns") => duration(value.whole().unwrap_or_default()),
+        (value, "bytes") => numbers.bytes(value.whole().unwrap_or_default(), ["KiB", "MiB", "GiB", "TiB"]),
+        (AnyValue::Whole(number), "percent") => format!("{number} %"),
+        (AnyValue::Number(number), "percent") => format!("{} %", significant(*number)),
+        // Names of things have no groups of digits.
+        (AnyValue::Whole(number), "pid" | "tid" | "id" | "key") => number.to_string(),
+        (AnyValue::Whole(number), _) => numbers.whole(*number),
+        (AnyValue::Number(number), _) => significant(*number),
+    }
+}
+
+/// A length of time with three digits that count: `1.19 s`, `138 ms`, `12.5 µs`.
+pub(super) fn duration(ns: i64) -> String {
+    let size = ns.unsigned_abs();
+    let (unit, name) = match size {
+        0..1_000 => return format!("{ns} ns"),
+        // What would round up to a thousand is written with the next unit.
+        1_000..999_500 => (1e3, "µs"),
+        999_500..999_500_000 => (1e6, "ms"),
+        _ => (1e9, "s"),
+    };
+    format!("{} {name}", significant(ns as f64 / unit))
+}
+
+/// A number with three digits that count, and no more than are needed.
+fn significant(number: f64) -> String {
+    let digits = match number.abs() {
+        0.0 => 0,
+        size if size >= 99.95 => 0,
+        size if size >= 9.995 => 1,
+        size if size >= 0.0995 => 2,
+        _ => 3,
+    };
+    Numbers::default().fixed(number, digits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_three_digits_that_count() {
+        let of = [0, 999, 1_500, 999_499, 999_500, 138_000_000, 999_600_000, 1_187_823_400, 95_000_000_000];
+        let texts = of.map(duration);
+        assert_eq!(
+            texts,
+            ["0 ns", "999 ns", "1.50 µs", "999 µs", "1.00 ms", "138 ms", "1.00 s", "1.19 s", "95.0 s"]
+        );
+    }
+
+    #[test]
+    fn a_template_is_filled_with_the_values_of_a_row() {
+        let row = [
+            ("culprit", AnyValue::Text("x.sys".into())),
+            ("total_ns", AnyValue::Whole(2_000_000)),
+            ("size_bytes", AnyValue::Whole(3 << 20)),
+            ("share_percent", AnyValue::Number(12.34)),
+            ("count", AnyValue::Whole(12_345)),
+            ("pid", AnyValue::Whole(12_345)),
+        ];
+        let value = |name: &str| row.iter().find(|(known, _)| *known == name).map(|(_, value)| value);
+        let template =
+            "{culprit}: {total}, {total_ns}, {size_bytes}, {share_percent}, {count} of {pid}{none} {";
+        assert_eq!(fill(template, value), "x.sys: 2.00 ms, 2.00 ms, 3.0 MiB, 12.3 %, 12 345 of 12345 {");
+    }
+}

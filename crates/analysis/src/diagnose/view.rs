@@ -1,0 +1,113 @@
+//! How findings are shown: a line for each with what it costs, and what is known of it below.
+
+use etwkit_query::question::Format::{Fixed, Moment, Process, Whole, Word};
+use etwkit_query::question::{Column, Line, ProcessCell, Ranked, Value, View};
+
+use super::finding::{FindingRow, RuleRow};
+use super::sentence::duration;
+
+/// What people want to see of findings.
+#[derive(Clone)]
+pub(super) struct Shown {
+    /// All that is known of each.
+    pub(super) details: bool,
+}
+
+type Found = Column<Shown, FindingRow>;
+
+pub(super) const FINDINGS: View<Shown, FindingRow> = View::new(
+    &[
+        Found::new("Cost", "Cost", Word, |_, row| cost(row).into()),
+        Found::new("Share", "Share %", Fixed(1), |_, row| row.cost_percent.into()).or(""),
+        Found::new("Count", "Times", Whole, |_, row| row.count.into()).or(""),
+        Found::new("At", "Longest at", Moment, |_, row| row.at_ns.or(row.from_ns).into()).or(""),
+        Found::new("Rule", "Rule", Word, |_, row| row.rule.clone().into()),
+        Found::new("Culprit", "Culprit", Word, |_, row| row.culprit.clone().into()),
+        Found::new("Process", "Victim", Process, |_, row| victim(row)).or(""),
+        Found::new("Finding", "Finding", Word, |_, row| row.sentence.clone().into()).hidden(),
+        Found::new("Victims", "Victims", Word, |_, row| row.victims.clone().into()).hidden(),
+    ],
+    |row| order(row) as f64,
+)
+.ranking(|_| Ranked::No)
+.alarming_if(|row| row.cost_ns.is_some())
+.with_below(below);
+
+type Asked = Column<Shown, RuleRow>;
+
+pub(super) const RULES: View<Shown, RuleRow> = View::new(
+    &[
+        Asked::new("Rule", "Rule", Word, |_, row| row.rule.clone().into()),
+        Asked::new("State", "State", Word, |_, row| row.state.clone().into()),
+        Asked::new("Missing", "Missing", Word, |_, row| row.missing.clone().into()),
+    ],
+    |_| 0.0,
+)
+.ranking(|_| Ranked::No);
+
+/// What findings are ordered by: their cost; notes have less than any cost.
+pub(super) fn order(row: &FindingRow) -> i64 {
+    row.cost_ns.unwrap_or(-1)
+}
+
+fn victim(row: &FindingRow) -> Value {
+    if row.process_key.is_none() {
+        return Value::Missing;
+    }
+    Value::Process(ProcessCell { name: row.process.clone(), pid: row.pid, ..ProcessCell::default() })
+}
+
+fn cost(row: &FindingRow) -> String {
+    row.cost_ns.map_or_else(|| "note".to_owned(), duration)
+}
+
+/// Lines below a finding: its fix and evidence, with details all that is known.
+fn below(shown: &Shown, row: &FindingRow) -> Vec<Line> {
+    let told =
+        |label: &str, text: &str| (!text.is_empty()).then(|| Line::new(format!("        {label:<11}{text}")));
+    // The sentence of the costliest finding stands above all.
+    let is_first = row.number == 1 && row.cost_ns.is_some();
+    let mut lines = Vec::new();
+    if !is_first {
+        lines.push(Line::new(format!("        {}", row.sentence)));
+    }
+    if shown.details {
+        lines.extend(told("why", &row.why));
+        lines.extend(told("not proved", &row.not_proved));
+        lines.extend(told("victims", &row.victims));
+        lines.extend(told("confidence", &row.confidence));
+    }
+    lines.extend(told("fix", &row.fix));
+    for (evidence, label) in row.evidence.lines().zip(["evidence"].into_iter().chain(std::iter::repeat(""))) {
+        lines.extend(told(label, &format!("etwkit {evidence}")));
+    }
+    if shown.details {
+        let stack = row.stack.iter().flat_map(|stack| stack.lines());
+        lines.extend(
+            stack
+                .zip(["stack"].into_iter().chain(std::iter::repeat("")))
+                .filter_map(|(frame, label)| told(label, frame)),
+        );
+    }
+    lines
+}
+
+/// What could not be checked: a line for each thing that was not recorded, with the rules that need it.
+pub(super) fn not_checked(rules: &[RuleRow]) -> Vec<Line> {
+    let mut missing: Vec<(&str, Vec<&str>)> = Vec::new();
+    for rule in rules.iter().filter(|rule| rule.state == "not checked") {
+        let what = rule.missing.as_deref().unwrap_or_default();
+        match missing.iter_mut().find(|(known, _)| *known == what) {
+            Some((_, names)) => names.push(&rule.rule),
+            None => missing.push((what, vec![&rule.rule])),
+        }
+    }
+    let line = |(what, names): (&str, Vec<&str>)| Line::new(format!("  {}: no {what}", names.join(", ")));
+    let failed = rules.iter().filter(|rule| rule.state == "failed");
+    let failed = failed
+        .map(|rule| Line::new(format!("  {}: {}", rule.rule, rule.missing.as_deref().unwrap_or_default())));
+    let lines: Vec<Line> = missing.into_iter().map(line).chain(failed).collect();
+    let title =
+        (!lines.is_empty()).then(|| Line::new("Not checked, since it was not recorded or the rule failed:"));
+    title.into_iter().chain(lines).collect()
+}

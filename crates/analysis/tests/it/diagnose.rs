@@ -1,0 +1,140 @@
+//! What rules find becomes findings: who is to blame, what it costs, in which order.
+
+use etwkit_analysis::diagnose::{DiagnoseRequest, Diagnosis, Rules};
+use etwkit_query::question::Question;
+use etwkit_query::range::{Range, Unit};
+
+use crate::support::{Machine, off};
+
+const MS: i64 = 1_000_000;
+
+/// Threads 1 and 2 of `a` wait from 100 to 150 ms, switched in at 152, and from 140 to 160; thread 3 of `b`
+/// from 200 to 210.
+fn machine() -> Machine {
+    let mut machine = Machine::new(&["a.exe", "a.exe", "b.exe"], 1000 * MS);
+    machine
+        .add(off(1, 100 * MS).readied(150 * MS, 3).ran(152 * MS, 155 * MS))
+        .add(off(2, 140 * MS).readied(160 * MS, 3).ran(160 * MS, 165 * MS))
+        .add(off(3, 200 * MS).readied(210 * MS, 1).ran(210 * MS, 215 * MS));
+    machine
+}
+
+const WAITS: &str = "\
+-- rule: waits
+-- title: Threads wait
+-- sentence: {victim} waited {total}, {count} times up to {longest}; most {cost}
+-- fix: End {culprit}.
+-- needs: context_switch
+-- evidence: dump wait --process {pid}
+WITH waits AS (
+  SELECT process_key, thread_key, last_out_ns AS from_ns, in_ns AS to_ns, wait_ns FROM context_switch
+), total AS (
+  SELECT union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(wait_ns) AS longest_ns FROM waits
+)
+SELECT 'x.sys' AS culprit, w.process_key, t.total_ns, t.count, t.longest_ns, union_duration(from_ns, to_ns) AS cost_ns,
+  first_value(thread_key ORDER BY wait_ns DESC) AS thread_key, first_value(from_ns ORDER BY wait_ns DESC) AS at_ns,
+  min(from_ns) AS from_ns, max(to_ns) AS to_ns
+FROM waits w CROSS JOIN total t GROUP BY w.process_key, t.total_ns, t.count, t.longest_ns
+";
+
+fn diagnose(machine: &Machine, rules: &str, change: impl FnOnce(&mut DiagnoseRequest)) -> Diagnosis {
+    let rules = Rules::parse("test.sql", rules.as_bytes()).unwrap();
+    let names = rules.0.iter().map(|rule| rule.name.clone()).collect::<Vec<_>>().join(";");
+    let mut request =
+        DiagnoseRequest { rules: rules.into(), rule: Some(names), ..DiagnoseRequest::default() };
+    change(&mut request);
+    request.ask(&machine.session()).unwrap()
+}
+
+#[test]
+fn time_in_which_a_victim_could_not_go_on_counts_once() {
+    let mut machine = machine();
+    machine.switches.truncate(2);
+    let found = diagnose(&machine, WAITS, |_| ()).findings;
+    let [one] = &found[..] else { panic!("{found:?}") };
+    // From 100 to 160 ms: the ready time behind the wait is part of it.
+    assert_eq!((one.cost_ns, one.cost_percent, one.count), (Some(60 * MS), Some(6.0), Some(2)));
+    assert_eq!((one.longest_ns, one.at_ns, one.tid), (Some(50 * MS), Some(100 * MS), Some(101)));
+    assert_eq!(one.sentence, "a.exe (4) waited 60.0 ms, 2 times up to 50.0 ms; most 60.0 ms");
+    assert_eq!((one.evidence.as_str(), one.fix.as_str()), ("dump wait --process 4", "End x.sys."));
+    assert_eq!((one.from_ns, one.to_ns, one.confidence.as_str()), (Some(100 * MS), Some(160 * MS), "high"));
+}
+
+#[test]
+fn victims_of_a_culprit_are_one_finding() {
+    let found = diagnose(&machine(), WAITS, |_| ()).findings;
+    let [one] = &found[..] else { panic!("{found:?}") };
+    assert_eq!((one.cost_ns, one.process.as_deref()), (Some(70 * MS), Some("a.exe")));
+    assert_eq!(one.sentence, "a.exe (4) and 1 more waited 70.0 ms, 3 times up to 50.0 ms; most 60.0 ms");
+    assert_eq!(one.victims, "a.exe (4) 60.0 ms, b.exe (8) 10.0 ms");
+}
+
+/// Two culprits, a note, a rule that fails, one with a slip.
+const SEVERAL: &str = "\
+-- rule: small
+-- title: s
+-- sentence: {culprit} {total}
+SELECT 'small' AS culprit, 5000000 AS cost_ns UNION ALL SELECT 'large', 90000000
+-- rule: note
+-- title: n
+-- severity: note
+-- sentence: {culprit}
+SELECT 'odd' AS culprit
+-- rule: broken
+-- title: b
+-- sentence: {culprit}
+SELECT nothing FROM process
+-- rule: slip
+-- title: d
+-- sentence: {culprit}
+-- needs: contxt_switch
+SELECT 'x' AS culprit
+";
+
+#[test]
+fn the_costliest_stands_first_and_notes_last() {
+    let Diagnosis { findings, rules } = diagnose(&machine(), SEVERAL, |_| ());
+    let told: Vec<_> = findings.iter().map(|row| (row.number, row.culprit.as_str(), row.cost_ns)).collect();
+    assert_eq!(told, [(1, "large", Some(90 * MS)), (2, "small", Some(5 * MS)), (3, "odd", None)]);
+    let states: Vec<_> = rules.iter().map(|row| (row.rule.as_str(), row.state.as_str(), row.found)).collect();
+    let expected =
+        [("small", "found", 2), ("note", "found", 1), ("broken", "failed", 0), ("slip", "not checked", 0)];
+    assert_eq!(states, expected);
+    let missing: Vec<_> = rules.iter().filter_map(|row| row.missing.as_deref()).collect();
+    assert!(missing[0].contains("nothing"), "{missing:?}");
+    assert_eq!(missing[1], "topic or table that is called contxt_switch");
+}
+
+#[test]
+fn findings_are_chosen_by_cost_and_number() {
+    let culprits = |change: fn(&mut DiagnoseRequest)| -> Vec<String> {
+        let found = diagnose(&machine(), SEVERAL, change).findings;
+        found.into_iter().map(|row| row.culprit).collect()
+    };
+    assert_eq!(culprits(|asked| asked.cost = Range::parse("50..", Unit::Milliseconds).unwrap()), ["large"]);
+    assert_eq!(culprits(|asked| asked.without_notes = true), ["large", "small"]);
+    assert_eq!(culprits(|asked| asked.top = Some(1)), ["large"]);
+}
+
+#[test]
+fn what_is_lost_lowers_the_confidence() {
+    let mut machine = machine();
+    machine.lost_events = 3;
+    let found = diagnose(&machine, WAITS, |_| ()).findings;
+    assert_eq!(found[0].confidence, "medium: events of the recording are missing");
+}
+
+#[test]
+fn the_first_line_is_the_costliest_finding() {
+    let rules = Rules::parse("test.sql", SEVERAL.as_bytes()).unwrap();
+    let request = DiagnoseRequest {
+        rules: rules.into(),
+        rule: Some("small;note;slip".to_owned()),
+        ..DiagnoseRequest::default()
+    };
+    let answer = request.answer(&machine().session()).unwrap();
+    let part = &answer.parts[0];
+    assert_eq!(format!("{:?}", part.head[0].pieces), r#"[Words("large 90.0 ms")]"#);
+    let foot: Vec<String> = part.foot.iter().map(|line| format!("{:?}", line.pieces)).collect();
+    assert!(foot[1].contains("slip: no topic or table that is called contxt_switch"), "{foot:?}");
+}

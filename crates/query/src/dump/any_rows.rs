@@ -1,0 +1,105 @@
+//! Rows of SQL whose columns are not known beforehand.
+
+use std::collections::BTreeMap;
+
+use datafusion::arrow::array::{Array, AsArray, RecordBatch};
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::{DataType, Float64Type, Int64Type};
+
+use crate::library::Query;
+use crate::{Error, Parameter, Result, Session};
+
+/// A value of such a row.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AnyValue {
+    /// There is none.
+    Missing,
+    /// A whole number, or whether something holds: 0 or 1.
+    Whole(i64),
+    /// Another number.
+    Number(f64),
+    /// Text, and what has no other form here.
+    Text(String),
+}
+
+/// A row: its values by the names of their columns.
+pub type AnyRow = BTreeMap<String, AnyValue>;
+
+/// The first rows of a question, at most so many, and whether there are more.
+///
+/// # Errors
+/// The SQL cannot be planned or fails.
+pub fn ask_any(
+    session: &Session,
+    query: &Query,
+    parameters: &[Parameter],
+    most: usize,
+) -> Result<(Vec<AnyRow>, bool)> {
+    let mut rows = Vec::new();
+    for batch in session.ask(query, parameters)? {
+        read(&batch?, &mut rows)?;
+        if rows.len() > most {
+            rows.truncate(most);
+            return Ok((rows, true));
+        }
+    }
+    Ok((rows, false))
+}
+
+fn read(batch: &RecordBatch, rows: &mut Vec<AnyRow>) -> Result<()> {
+    let first = rows.len();
+    rows.resize_with(first.saturating_add(batch.num_rows()), AnyRow::new);
+    for (column, field) in batch.columns().iter().zip(batch.schema().fields()) {
+        let values = values(column).map_err(|error| Error::Failed {
+            message: format!("column {} cannot be read: {error}", field.name()),
+        })?;
+        for (row, value) in rows.iter_mut().skip(first).zip(values) {
+            row.insert(field.name().clone(), value);
+        }
+    }
+    Ok(())
+}
+
+fn values(column: &dyn Array) -> std::result::Result<Vec<AnyValue>, datafusion::arrow::error::ArrowError> {
+    let kind = column.data_type();
+    Ok(if kind.is_integer() || matches!(kind, DataType::Boolean) {
+        let whole = cast(column, &DataType::Int64)?;
+        whole.as_primitive::<Int64Type>().iter().map(AnyValue::from).collect()
+    } else if kind.is_numeric() {
+        let numbers = cast(column, &DataType::Float64)?;
+        let numbers = numbers.as_primitive::<Float64Type>().iter();
+        numbers.map(|number| number.map_or(AnyValue::Missing, AnyValue::Number)).collect()
+    } else {
+        let texts = cast(column, &DataType::Utf8)?;
+        let texts = texts.as_string::<i32>().iter();
+        texts.map(|text| text.map_or(AnyValue::Missing, |text| AnyValue::Text(text.to_owned()))).collect()
+    })
+}
+
+impl From<Option<i64>> for AnyValue {
+    fn from(value: Option<i64>) -> Self {
+        value.map_or(Self::Missing, Self::Whole)
+    }
+}
+
+impl AnyValue {
+    /// The whole number that it is; of another number the nearest one.
+    #[must_use]
+    pub fn whole(&self) -> Option<i64> {
+        match self {
+            Self::Whole(number) => Some(*number),
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "what does not fit becomes the largest number"
+            )]
+            Self::Number(number) if number.is_finite() => Some(number.round() as i64),
+            Self::Missing | Self::Number(_) | Self::Text(_) => None,
+        }
+    }
+
+    /// The text that it is.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        if let Self::Text(text) = self { Some(text) } else { None }
+    }
+}
