@@ -8,6 +8,9 @@
 #![forbid(unsafe_code)]
 
 pub mod chain;
+pub mod diagnose;
+pub mod diff;
+pub mod explain;
 pub mod path;
 pub mod questions;
 pub mod region;

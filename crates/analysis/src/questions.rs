@@ -2,6 +2,9 @@
 
 use etwkit_query::question::{AnyQuestion, Of};
 
+use crate::diagnose::DiagnoseRequest;
+use crate::diff::DiffRequest;
+use crate::explain::ExplainRequest;
 use crate::path::PathRequest;
 use crate::region::RegionRequest;
 use crate::wait_question::WaitQuestion;
@@ -9,6 +12,15 @@ use crate::wait_question::WaitQuestion;
 /// The critical path, which is a command of its own, too.
 pub static CRITICAL_PATH: &dyn AnyQuestion = &Of::<PathRequest>::QUESTION;
 
+/// The diagnosis, which is a command of its own, too.
+pub static DIAGNOSE: &dyn AnyQuestion = &Of::<DiagnoseRequest>::QUESTION;
+
+/// What goes with slow runs, which is a command of its own, too.
+pub static EXPLAIN: &dyn AnyQuestion = &Of::<ExplainRequest>::QUESTION;
+
+/// The comparison of two, which is a command of its own, too.
+pub static DIFF: &dyn AnyQuestion = &Of::<DiffRequest>::QUESTION;
+
 /// The questions, in the order in which help lists them.
 pub static QUESTIONS: &[&dyn AnyQuestion] =
-    &[&Of::<RegionRequest>::QUESTION, &Of::<WaitQuestion>::QUESTION, CRITICAL_PATH];
+    &[&Of::<RegionRequest>::QUESTION, &Of::<WaitQuestion>::QUESTION, CRITICAL_PATH, DIAGNOSE, DIFF, EXPLAIN];

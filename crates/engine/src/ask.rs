@@ -127,7 +127,7 @@ struct Opened {
 }
 
 /// What is missing in the answers of a session since its extract does without tables that were named.
-fn left_out(session: &Session, name: &str) -> Option<String> {
+pub(crate) fn left_out(session: &Session, name: &str) -> Option<String> {
     let tables: Vec<String> = session.asked_left_out().into_iter().collect();
     let tables = Some(tables.join(", ")).filter(|tables| !tables.is_empty())?;
     Some(format!("{name} was made without the rows of {tables} (--tables): what they tell is missing"))

@@ -119,8 +119,16 @@ fn counted(count: i64, what: &str) -> String {
 /// What the extracts of a session lack that was opened at these paths.
 #[must_use]
 pub fn of_paths(paths: &[PathBuf], session: &Session) -> Vec<Gaps> {
-    let named = paths.iter().zip(session.manifests());
-    let gaps = named.map(|(path, (_, manifest))| Gaps::of_extract(&path.display().to_string(), manifest));
+    of_named(paths, session, false)
+}
+
+/// What the extracts of a session lack that was opened at these paths. `shows_methods`: the answer names
+/// methods.
+pub(crate) fn of_named(paths: &[PathBuf], session: &Session, shows_methods: bool) -> Vec<Gaps> {
+    let gaps = paths.iter().zip(session.manifests()).map(|(path, (_, manifest))| {
+        let gaps = Gaps::of_extract(&path.display().to_string(), manifest);
+        if shows_methods { gaps.with_names(manifest) } else { gaps }
+    });
     gaps.filter(|gaps| !gaps.is_empty()).collect()
 }
 

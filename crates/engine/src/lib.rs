@@ -30,6 +30,7 @@
 
 mod all_gaps;
 mod ask;
+mod ask_all;
 mod asking;
 mod cache;
 mod engine;

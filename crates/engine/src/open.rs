@@ -23,6 +23,26 @@ impl Engine {
         self.open_share(asking, paths, 1, notes)
     }
 
+    /// Opens traces and extracts as one session for a question to all of them, which decides itself what it
+    /// means that one is named twice.
+    pub(crate) fn open_all(
+        &self,
+        asking: &Asking,
+        paths: &[PathBuf],
+        notes: &mut Vec<String>,
+    ) -> Result<Session> {
+        let session = self.pool().session(paths, &self.options(asking, 1), |options| {
+            let source = |path: &PathBuf| {
+                let source = self.source(asking, path, notes);
+                Ok(source.map_err(|error| error.of(path.display().to_string()))?.0)
+            };
+            let sources = paths.iter().map(source).collect::<Result<_>>()?;
+            Ok(Session::new(sources, options)?)
+        })?;
+        use_tags(asking, &session);
+        Ok(session)
+    }
+
     /// Opens one of so many sessions that are asked at a time.
     pub(crate) fn open_share(
         &self,

@@ -35,7 +35,7 @@ fn paths(files: &[String]) -> Vec<PathBuf> {
 pub struct Answers {
     /// What the reader should know of all of them.
     pub notes: Vec<String>,
-    /// The answers, in the order of the extracts; one answer to the names of all of them.
+    /// The answers, in the order of the extracts; one where all of them, or their names, have one answer.
     pub extracts: Vec<Asked<Answer>>,
 }
 
@@ -85,6 +85,10 @@ impl Engine {
         request.read_files(&DiskFiles)?;
         self.prepare(&mut asking, &extracts, request, &mut notes)?;
         let (request, mut all) = (&*request, Vec::new());
+        if request.is_of_all() {
+            let asked = self.ask_all(&asking, &extracts, |session| request.answer(session));
+            return Ok(Answers { notes, extracts: vec![asked] });
+        }
         self.ask_each(&asking, Naming::default(), &extracts, &|session| request.answer(session), |asked| {
             all.push(asked);
             Ok::<_, Error>(())

@@ -8,7 +8,10 @@ use etwkit_query::question::Descriptions;
 use etwkit_query::similar;
 
 use crate::arguments::TraceArgs;
+use crate::commands::diagnose::DiagnoseArgs;
+use crate::commands::diff::DiffArgs;
 use crate::commands::dump::critical_path::PathArgs;
+use crate::commands::dump::explain::ExplainArgs;
 use crate::commands::dump::root::DumpArgs;
 use crate::commands::export::ExportArgs;
 use crate::commands::extract::label;
@@ -16,6 +19,11 @@ use crate::commands::shell::{CompletionsArgs, ManArgs};
 use crate::commands::sql::args::SqlArgs;
 use crate::commands::strace::StraceArgs;
 use crate::commands::symbols::SymbolsArgs;
+use crate::examples::{
+    COMPLETIONS_EXAMPLE, CONSOLE_EXAMPLE, DEMO_EXAMPLE, DIAGNOSE_EXAMPLE, DIFF_EXAMPLE, DUMP_EXAMPLE,
+    EVENTS_EXAMPLE, EXPLAIN_EXAMPLE, EXPORT_EXAMPLE, EXTRACT_EXAMPLE, INFO_EXAMPLE, MAN_EXAMPLE,
+    PATH_EXAMPLE, ROOT_EXAMPLE, SQL_EXAMPLE, STRACE_EXAMPLE, SYNTH_EXAMPLE, VIEW_EXAMPLE,
+};
 use crate::options::Given;
 use crate::printer::Speech;
 use crate::rules::NameArgs;
@@ -89,6 +97,9 @@ impl Command {
         match self {
             Self::Dump(args) => Some(&args.names),
             Self::CriticalPath(args) => Some(&args.names),
+            Self::Diagnose(args) => Some(&args.asked.names),
+            Self::Diff(args) => Some(&args.names),
+            Self::Explain(args) => Some(&args.asked.names),
             Self::Sql(args) => Some(&args.names),
             Self::Export(args) => Some(&args.names),
             Self::Strace(args) => Some(&args.names),
@@ -96,13 +107,6 @@ impl Command {
         }
     }
 }
-
-const ROOT_EXAMPLE: &str = "\
-Example:
-  etwkit info slow-login.etl.zip     what was recorded, on which machine, and is it intact
-
-Exit codes: 0 answered, 1 nothing found or not recorded, 2 error, 130 interrupted
-Defaults for options: a file of lines such as time-format = utc, see docs/config.md";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -122,6 +126,15 @@ pub(crate) enum Command {
     /// ended it
     #[command(after_help = PATH_EXAMPLE, arg_required_else_help = true)]
     CriticalPath(Box<PathArgs>),
+    /// Name what made it slow: rules are asked, and say what they found, the costliest first
+    #[command(after_help = DIAGNOSE_EXAMPLE, arg_required_else_help = true)]
+    Diagnose(Box<DiagnoseArgs>),
+    /// Compare two traces, or two parts of one: what explains that one takes longer
+    #[command(after_help = DIFF_EXAMPLE, arg_required_else_help = true)]
+    Diff(Box<DiffArgs>),
+    /// Say what goes with the slow ones of many runs, and which runs cannot be compared
+    #[command(after_help = EXPLAIN_EXAMPLE, arg_required_else_help = true)]
+    Explain(Box<ExplainArgs>),
     /// Ask extracts in SQL
     #[command(after_help = SQL_EXAMPLE, arg_required_else_help = true)]
     #[command(
@@ -156,107 +169,6 @@ pub(crate) enum Command {
     #[command(after_help = MAN_EXAMPLE, arg_required_else_help = true)]
     Man(ManArgs),
 }
-
-const STRACE_EXAMPLE: &str = "\
-It needs the kernel keywords SYSCALL+CSWITCH+PROC_THREAD+LOADER. Options of dump syscall say more: percentiles, stacks, JSON.
-
-Example:
-  etwkit strace -p setup.exe -e 'NtCreateFile,NtOpenFile' -Z slow-setup.etl
-  etwkit strace -c slow-setup.etl     how often each function was called, and how long that took";
-
-const COMPLETIONS_EXAMPLE: &str = "\
-Example:
-  etwkit completions bash > ~/.local/share/bash-completion/completions/etwkit";
-
-const MAN_EXAMPLE: &str = "\
-Example:
-  etwkit man ~/.local/share/man/man1";
-
-const INFO_EXAMPLE: &str = "\
-Several files are read as one session: parts of one recording, such as those of a kernel and a user logger. Traces of
-different recordings are asked one by one; `etwkit dump` takes each file as a trace of its own. - is the standard input.
-
-Example:
-  etwkit info slow-login.etl
-  etwkit info --json app.etl app.kernel.etl     two files of one session";
-
-const EVENTS_EXAMPLE: &str = "\
-Several files are read as one session, their events in one order of time. - is the standard input.
-
-Example:
-  etwkit events --process cmd.exe --name 'Process/*;Image/*' slow-login.etl
-  etwkit events --provider Microsoft-Windows-DNS-Client --range 2.5..4 --json slow-login.etl
-  etwkit events --tmf formats --manifest Contoso.man driver.etl
-  etwkit events --name CSwitch --range 2..2.1 slow-login.etl
-  etwkit events --count slow-login.etl
-  etwkit events --count --process cmd.exe slow-login.etl
-  etwkit events --count --json slow-login.zip | tail -n 1 | jq .counts.total";
-
-const EXTRACT_EXAMPLE: &str = "\
-Example:
-  etwkit extract slow-login.etl                        makes slow-login.etwx beside it
-  etwkit extract --detail summary --jobs 4 nightly --out extracts
-  etwkit extract --one-session app.etl app.kernel.etl --out app.etwx
-  etwkit extract run.json7z                            makes run.etwx of an extract of ETWAnalyzer";
-
-const DUMP_EXAMPLE: &str = "\
-Example:
-  etwkit dump cpu slow-login.etwx
-  etwkit dump cpu --process 'cmd;explorer' --methods '*' --wait 10ms.. --top 5 slow-login.etwx
-  etwkit dump disk --dir-level 2 --range 10s..12.5s slow-login.etwx
-  etwkit dump wait --process bash.exe --chain slow-login.etwx
-  etwkit dump process --crash --csv crashes.csv 'nightly/**/*.etwx'
-  etwkit dump overview @slow.txt                 a path, folder or pattern on each line of slow.txt";
-const PATH_EXAMPLE: &str = "\
-Example:
-  etwkit critical-path --process bash.exe slow-login.etwx
-  etwkit critical-path --process 4711 --thread 4720 --range 2.5..4 --tree slow-login.etwx";
-
-const SQL_EXAMPLE: &str = "\
-Example:
-  etwkit sql slow-login.etwx 'SELECT name, ms(cpu_ns) FROM cpu_process JOIN process USING (process_key) ORDER BY 2 DESC'
-  etwkit sql --param process=explorer slow-login.etwx @cpu/methods     a question of the library
-  etwkit sql good.etwx bad.etwx 'SELECT trace_id, count(*) FROM disk_io GROUP BY 1' --format csv --out io.csv
-  etwkit sql --param pid=4711 'runs/**/*.etwx' 'SELECT trace_id, name FROM process WHERE pid = $pid'
-  etwkit sql --file slowest.sql --format arrow @nightly.txt | python3 chart.py
-  etwkit sql --show-schema process
-
-The tables, functions and the library are described in docs/sql.md, everything else in docs/sql-use.md.";
-
-const CONSOLE_EXAMPLE: &str = "\
-Example:
-  etwkit console slow-login.etwx
-  > dump cpu --top 5                    the commands of etwkit, without naming the extract
-  > .dump cpu -topn 5                   those of ETWAnalyzer
-  > .help
-
-Lines of a pipe or file are run one after the other; the exit code is then that of the worst answer.";
-
-const VIEW_EXAMPLE: &str = "\
-The page is served on the loopback address alone, and asks with a token that is in the link. Nothing leaves the machine.
-
-Example:
-  etwkit view slow-login.etl
-  etwkit view                            a page that opens traces
-  etwkit view --no-open slow-login.etwx  only prints the link";
-
-const EXPORT_EXAMPLE: &str = "\
-Example:
-  etwkit export slow-login.etwx                             lists the processes
-  etwkit export --pid 4711 slow-login.etwx                  open slow-login_cmd_4711.speedscope in www.speedscope.app
-  etwkit export --process 'cmd;explorer' --per-thread --range 2.5..4 slow-login.etwx";
-
-const DEMO_EXAMPLE: &str = "\
-Example:
-  etwkit demo                             writes etwkit-demo/git-bash.etl and asks why Git Bash is slow
-  etwkit demo --no-open                   without offering the page at the end
-  etwkit dump overview slow-login.etl     where to begin with a trace of yours";
-
-const SYNTH_EXAMPLE: &str = "\
-Example:
-  etwkit synth list
-  etwkit synth write office --out office.etl --scale 60     and office.truth.json
-  etwkit synth write git-bash --out bash.etl                and bash.truth.json and the folder bash.symbols";
 
 #[derive(Debug, Args)]
 pub(crate) struct InfoArgs {
@@ -432,7 +344,7 @@ pub(crate) enum SynthCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct SynthWriteArgs {
-    /// Name of the scenario, as "etwkit synth list" prints it
+    /// Name of the scenario or card, as "etwkit synth list" prints it; several cards with + between them
     #[arg(value_name = "NAME")]
     pub(crate) scenario: String,
     /// The trace to write
@@ -456,6 +368,12 @@ pub(crate) struct SynthWriteArgs {
     /// Overwrite files that are there
     #[arg(long)]
     pub(crate) force: bool,
+    /// How strong the cause of a card is: 100 as a person would notice
+    #[arg(long, value_name = "PERCENT", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=400))]
+    pub(crate) strength: u32,
+    /// Write the healthy twin of a card: the same programs with the same load, and nothing wrong
+    #[arg(long)]
+    pub(crate) healthy: bool,
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod compat;
 mod config;
 mod console;
 mod context;
+mod examples;
 mod exit;
 mod extracts;
 mod input;
@@ -177,7 +178,10 @@ fn run_command(cli: &Cli, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
         Command::Events(args) => commands::events::run(args, printer),
         Command::Extract(args) => commands::extract::run(args, printer),
         Command::Dump(args) => commands::dump::run(args, printer),
-        Command::CriticalPath(args) => commands::dump::critical_path::run(args, printer),
+        Command::CriticalPath(args) => commands::dump::own::run(args, printer),
+        Command::Diagnose(args) => commands::diagnose::run(args, printer),
+        Command::Diff(args) => commands::dump::own::run(args, printer),
+        Command::Explain(args) => commands::dump::explain::run(args, printer),
         Command::Demo(args) => commands::demo::run(args, printer),
         Command::Export(args) => commands::export::run(args, printer),
         Command::Console(_) => anyhow::bail!("this is a console already"),

@@ -31,7 +31,7 @@ pub(crate) fn arg(option: &Opt) -> Arg {
             .allow_negative_numbers(*least < 0)
             .value_parser(ValueParser::from(clap::value_parser!(i64).range(*least..=*most))),
         Kind::Number => arg.value_parser(clap::value_parser!(f64)),
-        Kind::Files => arg.action(ArgAction::Append),
+        Kind::Files | Kind::List => arg.action(ArgAction::Append),
         Kind::Two => arg.num_args(2),
     };
     let arg = if option.kind == Kind::Flag { arg } else { arg.value_name(option.value_name) };
@@ -58,7 +58,9 @@ pub(crate) fn values(options: &[Opt], matches: &ArgMatches) -> Values {
         let given: Vec<_> = given.map(|text| text.to_string_lossy()).collect();
         let value = match option.kind {
             Kind::Flag => true.into(),
-            Kind::Files | Kind::Two => given.iter().map(ToString::to_string).collect::<Vec<_>>().into(),
+            Kind::Files | Kind::List | Kind::Two => {
+                given.iter().map(ToString::to_string).collect::<Vec<_>>().into()
+            }
             _ => given.join(",").into(),
         };
         (option.name.to_owned(), value)

@@ -61,6 +61,12 @@ impl Tables {
         if self.names == names { self.clone() } else { Arc::new(Self { names, ..Self::clone(self) }) }
     }
 
+    /// Those of each source alone.
+    pub(crate) fn each(&self) -> impl Iterator<Item = Arc<Self>> {
+        let only = |source: &Arc<Source>| Self::new([source.clone()].into(), self.names.clone(), true);
+        self.sources.iter().map(move |source| Arc::new(only(source)))
+    }
+
     /// Whether each table leads with `trace_id`.
     pub(crate) const fn has_trace_id(&self) -> bool {
         self.has_trace_id

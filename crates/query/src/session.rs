@@ -73,9 +73,9 @@ pub struct Session {
     /// The extracts that are asked together with this one.
     batch: Option<Member>,
     /// Whether a question named methods.
-    asked_methods: AtomicBool,
+    asked_methods: Arc<AtomicBool>,
     /// Tables that questions named and that an extract does without.
-    asked_left_out: Mutex<BTreeSet<String>>,
+    asked_left_out: Arc<Mutex<BTreeSet<String>>>,
 }
 
 impl fmt::Debug for Session {
@@ -113,13 +113,28 @@ impl Session {
     }
 
     /// One of several that are asked together.
-    pub(crate) const fn of_batch(engine: Engine, member: Member) -> Self {
+    pub(crate) fn of_batch(engine: Engine, member: Member) -> Self {
         Self::over(engine, Some(member))
     }
 
-    const fn over(engine: Engine, batch: Option<Member>) -> Self {
-        let asked_left_out = Mutex::new(BTreeSet::new());
-        Self { engine, batch, asked_methods: AtomicBool::new(false), asked_left_out }
+    fn over(engine: Engine, batch: Option<Member>) -> Self {
+        Self { engine, batch, asked_methods: Arc::default(), asked_left_out: Arc::default() }
+    }
+
+    /// A session for each of its extracts, in the order in which they were named: for a question to several
+    /// extracts that asks each one something, too. They share its options (asked one after the other, they
+    /// need no more memory than one), its switch, and what it knows of what was asked. Nothing is read until
+    /// one of them is asked.
+    #[must_use]
+    pub fn each(&self) -> Vec<Self> {
+        let options = &self.engine.options;
+        let only = |tables| Self {
+            engine: Engine { tables, options: options.clone(), context: OnceLock::new() },
+            batch: None,
+            asked_methods: self.asked_methods.clone(),
+            asked_left_out: self.asked_left_out.clone(),
+        };
+        self.engine.tables().each().map(only).collect()
     }
 
     /// A session over the extracts at these paths.
@@ -179,6 +194,12 @@ impl Session {
     /// has what they tell.
     pub fn asked_left_out(&self) -> BTreeSet<String> {
         std::mem::take(&mut *self.asked_left_out.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether a summary was made without the rows of this table.
+    #[must_use]
+    pub fn leaves_out(&self, table: &str) -> bool {
+        self.engine.tables().left_out().contains(table)
     }
 
     fn note_left_out(&self, is_named: impl Fn(&str) -> bool) {

@@ -29,6 +29,13 @@ pub struct FileError {
 }
 
 impl FileError {
+    /// What is wrong at the first character of a line of a file that is no XML.
+    #[must_use]
+    pub fn at_line(file: &str, line: usize, expected: &str, found: &str, hint: &'static str) -> Self {
+        let (expected, found) = (expected.to_owned(), found.to_owned());
+        Self { file: file.to_owned(), line, column: 1, expected, found, hint }
+    }
+
     /// What the user can do about it: what such a file looks like.
     #[must_use]
     pub const fn hint(&self) -> &'static str {

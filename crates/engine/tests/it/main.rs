@@ -2,6 +2,7 @@
 
 mod at_once;
 mod dashboard;
+mod diff;
 mod memory;
 mod named;
 mod questions;

@@ -3,6 +3,8 @@
 mod counts;
 pub(crate) mod damage;
 pub(crate) mod demo;
+pub(crate) mod diagnose;
+pub(crate) mod diff;
 pub(crate) mod dump;
 pub(crate) mod events;
 pub(crate) mod export;

@@ -4,6 +4,7 @@ use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use etwkit_synth::cards::{self, CARDS, Case};
 use etwkit_synth::{Options, SCENARIOS, Scenario, SymbolFile, Truth};
 
 use crate::cli::{SynthArgs, SynthCommand, SynthWriteArgs};
@@ -21,17 +22,68 @@ pub(crate) fn run(args: &SynthArgs, printer: &mut Printer<'_>) -> anyhow::Result
 fn list(printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let rows = SCENARIOS.iter().map(|scenario| [scenario.name, scenario.description].map(str::to_owned));
     printer.table(&Table::of("scenario|what happens", rows))?;
+    printer.line("")?;
+    let rows = CARDS.iter().map(|card| [card.name, card.description].map(str::to_owned));
+    printer.table(&Table::of("card|what makes the machine slow", rows))?;
     Ok(Exit::Answered)
 }
 
+/// What is simulated.
+enum Play {
+    Scenario(&'static Scenario, Options),
+    Case(Case),
+}
+
+impl Play {
+    /// The scenario, or the cards with `+` between them, that the arguments name.
+    fn of(args: &SynthWriteArgs) -> anyhow::Result<Self> {
+        let is_usual = args.strength == 100 && !args.healthy;
+        if let Some(scenario) = etwkit_synth::find(&args.scenario) {
+            if !is_usual {
+                bail!("--strength and --healthy are for cards, and \"{}\" is a scenario", args.scenario);
+            }
+            let SynthWriteArgs { scale, seed, compressed, cpus, .. } = *args;
+            return Ok(Self::Scenario(scenario, Options { scale, seed, compressed, cpus }));
+        }
+        let cards = args.scenario.split('+').map(|name| cards::find(name).ok_or(name)).collect();
+        let cards: Vec<_> = match cards {
+            Ok(cards) => cards,
+            Err(name) => {
+                let names = SCENARIOS.iter().map(|scenario| scenario.name);
+                let names: Vec<&str> = names.chain(CARDS.iter().map(|card| card.name)).collect();
+                bail!("there is no scenario or card \"{name}\"; there are: {}", names.join(", "));
+            }
+        };
+        if args.scale != 1 || args.compressed {
+            bail!("--scale and --compressed are for scenarios, and \"{}\" is a card", args.scenario);
+        }
+        let case = Case::new(cards, args.seed);
+        Ok(Self::Case(Case {
+            strength_percent: args.strength,
+            is_healthy: args.healthy,
+            cpus: args.cpus.unwrap_or(case.cpus),
+            ..case
+        }))
+    }
+
+    fn symbols(&self) -> etwkit_synth::Result<Vec<SymbolFile>> {
+        match self {
+            Self::Scenario(scenario, options) => scenario.symbols(options),
+            Self::Case(case) => Ok(case.symbols()),
+        }
+    }
+
+    fn write<W: Write + Seek>(&self, sink: W) -> etwkit_synth::Result<(W, Truth)> {
+        match self {
+            Self::Scenario(scenario, options) => scenario.write(sink, options),
+            Self::Case(case) => case.write(sink),
+        }
+    }
+}
+
 fn write(args: &SynthWriteArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
-    let Some(scenario) = etwkit_synth::find(&args.scenario) else {
-        let names: Vec<&str> = SCENARIOS.iter().map(|scenario| scenario.name).collect();
-        bail!("there is no scenario \"{}\"; there are: {}", args.scenario, names.join(", "));
-    };
-    let options =
-        Options { scale: args.scale, seed: args.seed, compressed: args.compressed, cpus: args.cpus };
-    let symbols = scenario.symbols(&options)?;
+    let play = Play::of(args)?;
+    let symbols = play.symbols()?;
     let beside = Beside::of(&args.out, symbols);
     let force = args.force;
     out_file::check(&args.out, trace_replace(force))?;
@@ -39,7 +91,7 @@ fn write(args: &SynthWriteArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exi
     if let Some(folder) = beside.symbols.as_ref().filter(|folder| folder.exists() && !force) {
         bail!("{} exists; --force overwrites the files in it", folder.display());
     }
-    let (bytes, truth) = write_files(scenario, &options, &args.out, &beside, force)?;
+    let (bytes, truth) = write_files(&play, &args.out, &beside, force)?;
     let mut table = Table::pairs();
     let seconds = truth.header.duration_ns as f64 / 1e9;
     for (name, path) in [("trace", &args.out), ("truth", &beside.truth)]
@@ -56,7 +108,7 @@ fn write(args: &SynthWriteArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exi
     ] {
         table.row([name.to_owned(), value]);
     }
-    printer.heading(&format!("Wrote {} with seed {}", scenario.name, args.seed))?;
+    printer.heading(&format!("Wrote {} with seed {}", args.scenario, args.seed))?;
     printer.table(&table)?;
     Ok(Exit::Answered)
 }
@@ -85,22 +137,17 @@ impl Beside {
 pub(crate) fn write_scenario(name: &str, scale: u32, out: &Path) -> anyhow::Result<()> {
     let Some(scenario) = etwkit_synth::find(name) else { bail!("there is no scenario \"{name}\"") };
     let options = Options { scale, ..Options::default() };
-    write_files(scenario, &options, out, &Beside::of(out, scenario.symbols(&options)?), true)?;
+    let play = Play::Scenario(scenario, options);
+    write_files(&play, out, &Beside::of(out, play.symbols()?), true)?;
     Ok(())
 }
 
 /// Writes all files under other names and renames them when they are complete, the trace last: where there is
 /// a trace, there is what belongs to it. Returns the bytes of the trace.
-fn write_files(
-    scenario: &Scenario,
-    options: &Options,
-    out: &Path,
-    beside: &Beside,
-    force: bool,
-) -> anyhow::Result<(u64, Truth)> {
+fn write_files(play: &Play, out: &Path, beside: &Beside, force: bool) -> anyhow::Result<(u64, Truth)> {
     let mut sink = out_file::buffered(out, trace_replace(force))?;
     let (bytes, truth) = {
-        let (sink, truth) = scenario.write(&mut sink, options).with_context(|| cannot(out))?;
+        let (sink, truth) = play.write(&mut sink).with_context(|| cannot(out))?;
         (sink.stream_position().with_context(|| cannot(out))?, truth)
     };
     for file in &beside.files {

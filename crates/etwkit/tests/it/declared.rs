@@ -25,6 +25,7 @@ fn values(option: &Opt) -> Vec<Value> {
         Kind::Whole(least, most) => vec![json!(least), json!(most.min(&1))],
         Kind::Number => vec![json!("0.5")],
         Kind::Files => vec![json!(["a.stacktags", "b.stacktags"])],
+        Kind::List => vec![json!(["1..2"]), json!(["1..2", "3..4"])],
         Kind::Two => vec![json!(["Start*", "Stop*"])],
     }
 }
@@ -157,8 +158,11 @@ fn every_question_answers_in_every_sink() {
         let needed: Vec<&str> = needed.iter().map(String::as_str).collect();
         // An answer to names is one list already.
         let of_names = question.read(&Values::new()).is_ok_and(|request| request.of_names().is_some());
-        let merges: &[&[&str]] = if of_names { &[&[]] } else { &[&[], &["--merge"]] };
-        for some in [&extracts[..1], &extracts] {
+        let is_one = of_names || question.is_of_all();
+        let merges: &[&[&str]] = if is_one { &[&[]] } else { &[&[], &["--merge"]] };
+        // Two are compared.
+        let several = if question.is_of_all() { &extracts[..2] } else { &extracts[..] };
+        for some in [&extracts[..1], several] {
             for merge in merges {
                 let base = [&["dump", name][..], &needed, &table, *merge].concat();
                 let (exit, out, _) = lines(&[&base[..], &["--json"]].concat(), some);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::{Answer, Exit, run};
+use crate::support::{Answer, Exit, json_lines, run};
 use crate::transcripts::compare;
 
 /// A trace of the scenario, with its symbols under another name, where nobody looks for them.
@@ -19,7 +19,7 @@ fn trace(folder: &Path) -> (String, String) {
 fn rows(args: &[&str]) -> Vec<Value> {
     let Answer { out, err, exit } = run(args);
     assert_eq!(exit, Exit::Answered, "{args:?}: {err}");
-    out.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect()
+    json_lines(&out)
 }
 
 #[test]

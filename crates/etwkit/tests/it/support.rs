@@ -68,6 +68,11 @@ pub(crate) fn trace(name: &str) -> String {
     made().join(name).to_str().unwrap().to_owned()
 }
 
+/// The rows that a command printed with `--json`, behind the line that says which command it is.
+pub(crate) fn json_lines(out: &str) -> Vec<Value> {
+    out.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
 /// The object that a command prints with `--json`.
 #[track_caller]
 pub(crate) fn json(args: &[&str]) -> Value {

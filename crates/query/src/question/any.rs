@@ -21,6 +21,8 @@ pub trait AnyQuestion: Sync {
     fn aliases(&self) -> &'static [&'static str];
     /// What it answers, in one sentence without a full stop.
     fn sentence(&self) -> &'static str;
+    /// See [`Question::OF_ALL`].
+    fn is_of_all(&self) -> bool;
     /// Its options, in the order in which they are declared.
     fn options(&self) -> Vec<Opt>;
     /// The request that values mean.
@@ -76,6 +78,10 @@ any_request! {
         fn notes(&self, all: &[Sums]) -> Vec<String>;
     }
     own {
+        /// See [`Question::OF_ALL`].
+        fn is_of_all(&self) -> bool {
+            Q::OF_ALL
+        }
         /// The values that differ from the defaults.
         fn write(&self) -> Values {
             let mut values = Request::write(&self.request);
@@ -129,6 +135,9 @@ impl<Q: Question> AnyQuestion for Of<Q> {
     }
     fn sentence(&self) -> &'static str {
         Q::SENTENCE
+    }
+    fn is_of_all(&self) -> bool {
+        Q::OF_ALL
     }
     fn options(&self) -> Vec<Opt> {
         with_marks(Q::options())

@@ -76,7 +76,7 @@ pub fn fields<R: FromRows>() -> Vec<Field> {
     R::fields().into_iter().filter(|field| field.name != table::SORT_VALUE).collect()
 }
 
-/// A question to one extract.
+/// A question to one extract, or to several together.
 pub trait Question: Request + Clone + Send + Sync + 'static {
     /// As it is called behind `dump`.
     const NAME: &'static str;
@@ -84,6 +84,9 @@ pub trait Question: Request + Clone + Send + Sync + 'static {
     const ALIASES: &'static [&'static str] = &[];
     /// What it answers, in one sentence without a full stop.
     const SENTENCE: &'static str;
+    /// Whether it is asked of all extracts together and has one answer: the session that it is asked of is
+    /// over all of them then, and [`Session::each`] has one for each. An extract may be named twice.
+    const OF_ALL: bool = false;
 
     /// How it is asked as its options stand.
     fn form(&self) -> Form<Self>;

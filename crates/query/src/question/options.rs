@@ -30,6 +30,8 @@ pub enum Kind {
     Number,
     /// Names of files; it can be repeated.
     Files,
+    /// Texts; it can be repeated.
+    List,
     /// Two texts, one behind the other.
     Two,
 }

@@ -41,7 +41,7 @@ fn property(option: &Opt) -> Value {
         Kind::Whole(least, i64::MAX) => json!({"type": "integer", "minimum": least}),
         Kind::Whole(least, most) => json!({"type": "integer", "minimum": least, "maximum": most}),
         Kind::Number => json!({"type": "number"}),
-        Kind::Files => json!({"type": "array", "items": {"type": "string"}}),
+        Kind::Files | Kind::List => json!({"type": "array", "items": {"type": "string"}}),
         Kind::Two => json!({"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}),
     };
     if let Some(schema) = schema.as_object_mut() {

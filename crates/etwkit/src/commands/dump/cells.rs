@@ -14,7 +14,7 @@ use etwkit_query::text::Text;
 
 use super::args::{Common, ProcessOutput};
 use super::columns::Columns;
-use super::output::{Answered, Lines, Record, ask_each, begin, exit, machine_with_header};
+use super::output::{Answered, Lines, Record, ask_all, ask_each, begin, exit, machine_with_header};
 use crate::exit::Exit;
 use crate::printer::{Align, Printer};
 use crate::style::Role;
@@ -95,6 +95,25 @@ pub(super) fn answered(
         written(&text, &request.overall(&sums), &mut Lines::new(common, printer))?;
     }
     Ok((exit(rows), asked))
+}
+
+/// Asks all extracts together a question that has one answer, and prints it. Says which extracts could be
+/// asked, too.
+pub(super) fn answered_together(
+    asking: &Asking<'_>,
+    printer: &mut Printer<'_>,
+    question: impl FnOnce(&Session) -> dump::Result<Answer>,
+) -> anyhow::Result<(Exit, Vec<PathBuf>)> {
+    let (one, asked) = ask_all(asking.common, asking.command, printer, question)?;
+    let Some(one) = one else {
+        if asking.common.csv.is_some() {
+            machine_with_header(asking.common, printer, asking.fields, std::iter::empty())?;
+        }
+        return Ok((Exit::Nothing, asked));
+    };
+    one.answer.notes.iter().for_each(|note| printer.note(note));
+    print_one(asking, printer, &one)?;
+    Ok((exit(one.answer.len()), asked))
 }
 
 /// Prints an answer to names of recordings, which is of no extract.

@@ -1,41 +1,18 @@
-//! `etwkit critical-path`: a declared question as a command of its own.
+//! `etwkit critical-path`.
 
-use clap::{ArgMatches, Args, Command, FromArgMatches};
 use etwkit_analysis::questions::CRITICAL_PATH;
+use etwkit_query::question::AnyQuestion;
 
-use super::declared::{self, Declared};
-use crate::exit::Exit;
-use crate::printer::Printer;
-use crate::rules::NameArgs;
+use super::own::{Own, OwnArgs};
 
+/// Names the question.
 #[derive(Debug)]
-pub(crate) struct PathArgs {
-    question: Declared,
-    pub(crate) names: NameArgs,
-}
+pub(crate) struct CriticalPath;
 
-impl Args for PathArgs {
-    fn augment_args(command: Command) -> Command {
-        NameArgs::augment_args(declared::arguments(CRITICAL_PATH, command))
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        Self::augment_args(command)
+impl Own for CriticalPath {
+    fn question() -> &'static dyn AnyQuestion {
+        CRITICAL_PATH
     }
 }
 
-impl FromArgMatches for PathArgs {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let question = Declared::read(CRITICAL_PATH, matches)?;
-        Ok(Self { question, names: NameArgs::from_arg_matches(matches)? })
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        *self = Self::from_arg_matches(matches)?;
-        Ok(())
-    }
-}
-
-pub(crate) fn run(args: &PathArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
-    declared::run_as(&args.question, CRITICAL_PATH.name(), printer)
-}
+pub(crate) type PathArgs = OwnArgs<CriticalPath>;

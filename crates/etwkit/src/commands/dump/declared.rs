@@ -6,6 +6,7 @@ use anyhow::bail;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 pub(super) use etwkit_engine::question;
 use etwkit_engine::{DiskFiles, ask_names, questions};
+use etwkit_query::Session;
 use etwkit_query::nothing::Chosen;
 use etwkit_query::question::{AnyQuestion, AnyRequest, Opt, Tagging, Values, request_schema, row_schema};
 use serde_json::json;
@@ -42,7 +43,7 @@ pub(crate) struct Declared {
     /// Where recordings are copied to, if the question is to their names.
     copy: Option<CopyArgs>,
     /// Options that are given.
-    values: Values,
+    pub(super) values: Values,
 }
 
 impl std::fmt::Debug for Declared {
@@ -79,7 +80,8 @@ pub(super) fn arguments(question: &'static dyn AnyQuestion, command: Command) ->
     }
     let merge = Arg::new(MERGE).long(MERGE).action(ArgAction::SetTrue);
     let merge = merge.help("One list over all extracts, which names the trace of each row");
-    let command = if has_option(&options, MERGE) { command } else { command.arg(merge) };
+    let has_merge = has_option(&options, MERGE) || question.is_of_all();
+    let command = if has_merge { command } else { command.arg(merge) };
     if has_processes(&options) { ProcessOutput::augment_args(command) } else { command }
 }
 
@@ -110,7 +112,7 @@ impl Declared {
         let mut common = Common::from_arg_matches(matches)?;
         common.most_rows = is_listed.then_some(MOST_ROWS);
         let has_processes = has_processes(&options);
-        let has_merge = !asks_names(&options) && !has_option(&options, MERGE);
+        let has_merge = !asks_names(&options) && !has_option(&options, MERGE) && !question.is_of_all();
         Ok(Self {
             common,
             question,
@@ -166,12 +168,17 @@ pub(super) fn run_as(args: &Declared, command: &str, printer: &mut Printer<'_>) 
         return Ok(exit);
     }
     prepare(args, &*request, printer)?;
-    let (exit, asked) = cells::answered(&asking, printer, |session| {
+    let answer = |session: &Session| {
         let answer =
             if args.common.is_text() { request.answer_for_people(session) } else { request.answer(session) };
         // ETWAnalyzer has the largest at the end.
         answer.map(|answer| if args.common.is_etwanalyzer() { answer.largest_first(false) } else { answer })
-    })?;
+    };
+    let (exit, asked) = if request.is_of_all() {
+        cells::answered_together(&asking, printer, answer)?
+    } else {
+        cells::answered(&asking, printer, answer)?
+    };
     if exit == Exit::Nothing && !asked.is_empty() {
         explain(args, &asked, printer)?;
     }

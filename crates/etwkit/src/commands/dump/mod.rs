@@ -9,7 +9,9 @@ mod columns;
 mod copy;
 pub(crate) mod critical_path;
 mod declared;
+pub(crate) mod explain;
 mod output;
+pub(crate) mod own;
 pub(crate) mod root;
 
 use root::DumpArgs;

@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::Context as _;
 use etwkit_compat::csv as csv_of_etwanalyzer;
+use etwkit_engine::Asked;
 use etwkit_query::Session;
 use etwkit_query::dump;
 use etwkit_query::dump::rows::Field;
@@ -15,6 +16,7 @@ use serde_json::{Map, Value, json};
 
 use super::args::Common;
 use super::asking::{Naming, ask_in_order};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::extracts::{SameTrace, unpacked};
 use crate::out_file::{self, Replace};
@@ -76,6 +78,34 @@ pub(super) fn ask_each<A: Send>(
         }
     })?;
     Ok(answered)
+}
+
+/// Asks all extracts together a question that has one answer. They are returned if they hold one; why they
+/// do not is said.
+pub(super) fn ask_all<A>(
+    common: &Common,
+    command: &str,
+    printer: &mut Printer<'_>,
+    question: impl FnOnce(&Session) -> dump::Result<A>,
+) -> anyhow::Result<(Option<Answered<A>>, Vec<PathBuf>)> {
+    begin(common, command, printer)?;
+    let extracts = unpacked(common.chosen()?, printer)?.into_owned();
+    let Context { engine, asking } = printer.context();
+    let Asked { name, notes, gaps, answer, .. } = engine.ask_all(&asking, &extracts, question);
+    notes.iter().for_each(|note| printer.note(note));
+    printer.add_gaps(gaps);
+    let (info, answer) = answer?;
+    match answer {
+        Ok(answer) => {
+            extracts.iter().for_each(|extract| printer.answered_by(&extract.display().to_string()));
+            Ok((Some(Answered { info, answer }), extracts))
+        }
+        Err(nothing) if nothing.is_nothing() => {
+            explain(common, printer, &name, &nothing)?;
+            Ok((None, Vec::new()))
+        }
+        Err(error) => Err(anyhow::Error::new(error).context(name)),
+    }
 }
 
 /// Begins the answer of a command for machines; refuses a file that cannot be written before anything is

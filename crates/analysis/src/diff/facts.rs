@@ -1,0 +1,218 @@
+//! What both sides have that is no number: machine, modules, settings; and what limits a comparison.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use etwkit_query::Session;
+use etwkit_query::dump::ask;
+use etwkit_query::dump::version::VersionRequest;
+
+use super::DiffRequest;
+use super::rows::Fact;
+use super::side::{Recording, Side, Sides};
+use crate::Result;
+
+/// Values of settings that are listed for one name.
+const MOST_VALUES: usize = 8;
+
+etwkit_query::declare! {
+    /// A setting.
+    row Setting {
+        topic: String = "What it belongs to.",
+        name: String = "Its name.",
+        value: String = "Its value as text.",
+    }
+
+    /// What was recorded.
+    row Topic {
+        topic: String = "Its name.",
+    }
+}
+
+/// Settings, without what counts anew in each recording or changes all the time (free space, addresses).
+pub(super) const SETTINGS: &str = "SELECT topic, name, value FROM (
+SELECT 'disk' AS topic, concat('write cache of disk ', CAST(disk AS VARCHAR)) AS name,
+  CASE WHEN is_write_cache_enabled THEN 'on' ELSE 'off' END AS value
+FROM disk WHERE is_write_cache_enabled IS NOT NULL
+UNION ALL SELECT 'disk', concat('model of disk ', CAST(disk AS VARCHAR)), model FROM disk
+UNION ALL SELECT 'volume', concat('file system of ', drive), file_system FROM volume WHERE drive IS NOT NULL
+UNION ALL SELECT 'fact', name, value FROM machine_fact
+UNION ALL SELECT 'adapter', concat('DNS servers of ', coalesce(alias, description)), dns_servers FROM adapter
+UNION ALL SELECT 'service', name, 'runs' FROM service
+UNION ALL SELECT 'power',
+  concat(coalesce(name, setting_guid), coalesce(concat(' of profile ', CAST(profile AS VARCHAR)), ''),
+    coalesce(concat(' on ', power_source), ''),
+    coalesce(concat(', class ', CAST(efficiency_class AS VARCHAR)), '')),
+  coalesce(CAST(value AS VARCHAR), value_guid, value_hex)
+FROM power_setting WHERE kind = 'rundown'
+UNION ALL SELECT topic,
+  CASE WHEN item = 0 THEN name ELSE concat(name, ' of ', CAST(item AS VARCHAR)) END, value
+FROM system_config WHERE topic IN ('cpu', 'machine', 'platform')
+  AND name NOT IN ('computer_name', 'kernel_base', 'service_events', 'pnp_devices', 'install_utc')
+) WHERE value IS NOT NULL";
+
+/// Topics that are recorded: without any, a side has no such settings, and what the other one has says
+/// nothing.
+const TOPICS: &str = "SELECT topic FROM topic WHERE is_recorded";
+
+/// Texts by topic and name.
+type Texts = BTreeMap<(String, String), BTreeSet<String>>;
+
+/// What the sides are.
+pub(super) fn sides(both: &Sides) -> Vec<Fact> {
+    let [a, b] = &both.sides;
+    let fact = |name: &str, text: &dyn Fn(&Side) -> Option<String>| Fact {
+        topic: None,
+        name: name.to_owned(),
+        a: text(a),
+        b: text(b),
+    };
+    let seconds = |ns| format!("{} s", etwkit_query::time_format::seconds(ns, 3));
+    let part = |side: &Side| {
+        let (from, to) = side.bounds();
+        let length = to.saturating_sub(from);
+        Some(format!("{} to {} ({})", seconds(from), seconds(to), seconds(length)))
+    };
+    let windows = |side: &Side| {
+        let names = [side.recording.os_name.as_deref(), side.recording.os_version.as_deref()];
+        let names: Vec<&str> = names.into_iter().flatten().collect();
+        Some(names.join(", ")).filter(|names| !names.is_empty())
+    };
+    let machine = |side: &Side| {
+        let Recording { processors, cpu_mhz, memory_bytes, .. } = side.recording;
+        let mhz = cpu_mhz.map(|mhz| format!(", {mhz} MHz")).unwrap_or_default();
+        let memory = memory_bytes.map(|bytes| format!(", {} MiB", bytes >> 20)).unwrap_or_default();
+        Some(format!("{processors} processors{mhz}{memory}"))
+    };
+    vec![
+        fact("Trace", &|side| Some(side.recording.file_name.clone())),
+        fact("Compared", &part),
+        fact("Wall time", &|side| Some(seconds(side.wall_ns))),
+        fact("Recorded", &|side| Some(side.recording.start_utc.clone())),
+        fact("Computer", &|side| side.recording.computer.clone()),
+        fact("Windows", &windows),
+        fact("Machine", &machine),
+    ]
+}
+
+/// What makes the sides harder to compare.
+pub(super) fn remarks(both: &Sides) -> Result<Vec<String>> {
+    let [a, b] = &both.sides;
+    let mut all = Vec::new();
+    if both.is_one_trace {
+        return Ok(all);
+    }
+    let (of_a, of_b) = (&a.recording, &b.recording);
+    let mut differs = |what: &str, a: Option<String>, b: Option<String>| {
+        if let (Some(a), Some(b)) = (a, b)
+            && a != b
+        {
+            all.push(format!("{what}: {a} in A, {b} in B"));
+        }
+    };
+    differs("They are of different computers", of_a.computer.clone(), of_b.computer.clone());
+    differs("Windows differs", of_a.os_version.clone(), of_b.os_version.clone());
+    let number = |number: i64| Some(number.to_string());
+    differs("The number of processors differs", number(of_a.processors), number(of_b.processors));
+    let gigabytes = |bytes: Option<i64>| bytes.map(|bytes| format!("{} MiB", bytes >> 20));
+    differs("Memory differs", gigabytes(of_a.memory_bytes), gigabytes(of_b.memory_bytes));
+    let interval = |ns: Option<i64>| ns.map(|ns| format!("{} µs", ns / 1000));
+    differs(
+        "CPU was sampled at different intervals",
+        interval(of_a.sample_interval_ns),
+        interval(of_b.sample_interval_ns),
+    );
+    for (name, side) in [("A", of_a), ("B", of_b)] {
+        if side.lost_events > 0 || side.lost_buffers > 0 {
+            let Recording { lost_events, lost_buffers, .. } = side;
+            all.push(format!(
+                "{name} lost {lost_events} events and {lost_buffers} buffers: its sums are too small"
+            ));
+        }
+    }
+    all.extend(recorded(a, b)?);
+    Ok(all)
+}
+
+/// What one side alone recorded.
+fn recorded(a: &Side, b: &Side) -> Result<Vec<String>> {
+    let topics = |side: &Side| -> Result<BTreeSet<String>> {
+        let topics = ask::<Topic>(&side.session, TOPICS)?;
+        Ok(topics.into_iter().map(|topic| topic.topic).collect())
+    };
+    let (of_a, of_b) = (topics(a)?, topics(b)?);
+    let only = |this: &str, other: &str, topics: Vec<&String>| {
+        let names = topics.into_iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+        (!names.is_empty()).then(|| format!("{this} alone recorded {names}: {other} is not compared in it"))
+    };
+    let in_a = only("A", "B", of_a.difference(&of_b).collect());
+    Ok(in_a.into_iter().chain(only("B", "A", of_b.difference(&of_a).collect())).collect())
+}
+
+/// Settings that differ, those of disks first. A topic that one side has nothing of was not recorded there.
+pub(super) fn settings(_: &DiffRequest, both: &Sides) -> Result<Vec<Fact>> {
+    let texts = |side: &Side| -> Result<Texts> {
+        let mut texts = Texts::new();
+        for Setting { topic, name, value } in ask::<Setting>(&side.session, SETTINGS)? {
+            texts.entry((topic, name)).or_default().insert(value);
+        }
+        Ok(texts)
+    };
+    let [a, b] = &both.sides;
+    let (mut a, mut b) = (texts(a)?, texts(b)?);
+    let topics =
+        |texts: &Texts| -> BTreeSet<String> { texts.keys().map(|(topic, _)| topic.clone()).collect() };
+    let (of_a, of_b) = (topics(&a), topics(&b));
+    a.retain(|(topic, _), _| of_b.contains(topic));
+    b.retain(|(topic, _), _| of_a.contains(topic));
+    let mut all = differing(a, b);
+    all.sort_by_key(|fact| fact.topic.as_deref() != Some("disk"));
+    Ok(all)
+}
+
+/// The question for modules.
+pub(super) fn versions_sql(asked: &DiffRequest) -> String {
+    VersionRequest { processes: asked.processes.clone(), ..VersionRequest::default() }.sql()
+}
+
+/// Files of modules with other versions, then those of one side alone.
+pub(super) fn versions(asked: &DiffRequest, both: &Sides) -> Result<Vec<Fact>> {
+    let texts = |session: &Session| -> Result<Texts> {
+        let request = VersionRequest { processes: asked.processes.clone(), ..VersionRequest::default() };
+        let mut texts = Texts::new();
+        for row in request.ask(session)?.into_iter().flat_map(|group| group.rows) {
+            let version = row.file_version.unwrap_or_else(|| "no version".to_owned());
+            let text = format!("{version}, {} KiB", row.size_bytes >> 10);
+            texts.entry((String::new(), row.path.to_lowercase())).or_default().insert(text);
+        }
+        Ok(texts)
+    };
+    let [a, b] = &both.sides;
+    let mut all = differing(texts(&a.session)?, texts(&b.session)?);
+    all.sort_by_key(|fact| fact.a.is_none() || fact.b.is_none());
+    Ok(all)
+}
+
+/// Texts that differ.
+fn differing(a: Texts, mut b: Texts) -> Vec<Fact> {
+    let text = |values: BTreeSet<String>| {
+        let more = values.len().saturating_sub(MOST_VALUES);
+        let mut all: Vec<String> = values.into_iter().take(MOST_VALUES).collect();
+        all.extend((more > 0).then(|| format!("{more} more")));
+        all.join("; ")
+    };
+    let fact = |(topic, name): (String, String), a: Option<BTreeSet<String>>, b| Fact {
+        topic: Some(topic).filter(|topic| !topic.is_empty()),
+        name,
+        a: a.map(text),
+        b: Option::map(b, text),
+    };
+    let mut all = Vec::new();
+    for (key, of_a) in a {
+        match b.remove(&key) {
+            Some(of_b) if of_a == of_b => {}
+            of_b => all.push(fact(key, Some(of_a), of_b)),
+        }
+    }
+    all.extend(b.into_iter().map(|(key, of_b)| fact(key, None, Some(of_b))));
+    all
+}

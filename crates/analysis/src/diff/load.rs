@@ -1,0 +1,208 @@
+//! Sums of one side, as the dumps have them.
+
+use etwkit_query::dump::cpu::CpuRequest;
+use etwkit_query::dump::disk::DiskRequest;
+use etwkit_query::dump::dns::DnsRequest;
+use etwkit_query::dump::file::FileRequest;
+use etwkit_query::dump::hard_fault::{HardFaultRequest, HardFaultRow};
+use etwkit_query::dump::method::{By, MethodRequest};
+use etwkit_query::dump::path::WHOLE_PATH;
+use etwkit_query::dump::pmc::PmcRequest;
+use etwkit_query::question::Question;
+
+use super::key::command_line;
+use super::side::Side;
+use super::totals::{Sums, Totals, add};
+use super::{DiffRequest, DiffTable};
+use crate::Result;
+use crate::wait::{WaitBy, WaitRequest, WaitSum};
+
+/// Who waits for so much of what is compared, in per cent, does little else.
+const IDLE_PERCENT: i64 = 90;
+
+/// Folders below the drive that are told apart.
+const FOLDERS: u32 = 3;
+
+/// A file without a name, or a flush.
+const NO_PATH: &str = "(files without a name)";
+
+/// The sums of a table of one side.
+///
+/// # Errors
+/// Those of its dump: nothing of the kind was recorded; only sums are there of what a part is asked of; the
+/// query fails.
+pub(super) fn sums(table: DiffTable, asked: &DiffRequest, side: &Side) -> Result<Sums> {
+    match table {
+        DiffTable::Processes => processes(asked, side),
+        DiffTable::Modules => code(&methods(asked, side, By::Module), side),
+        DiffTable::Methods => code(&methods(asked, side, By::Method), side),
+        DiffTable::Tags => {
+            let processes = asked.processes.clone();
+            code(&MethodRequest { processes, only_tags: true, ..MethodRequest::default() }, side)
+        }
+        DiffTable::Reasons => waits(asked, side, WaitBy::Reason),
+        DiffTable::Readying => waits(asked, side, WaitBy::Readying),
+        DiffTable::Disk => disk(asked, side, WHOLE_PATH),
+        DiffTable::Folders => disk(asked, side, FOLDERS),
+        DiffTable::Files => files(asked, side),
+        DiffTable::HardFaults => hard_faults(asked, side),
+        DiffTable::Dns => dns(asked, side),
+        DiffTable::Counters => counters(asked, side),
+        _ => Ok(Sums::new()),
+    }
+}
+
+/// The request whose rows are those of code.
+fn methods(asked: &DiffRequest, side: &Side, by: By) -> MethodRequest {
+    let (processes, time) = (asked.processes.clone(), side.time);
+    MethodRequest { processes, time, by, include_dll: true, ..MethodRequest::default() }
+}
+
+/// Whether something did more than wait all the time.
+fn is_busy(wait_ns: Option<i64>, side: &Side) -> bool {
+    let all = side.length_ns().saturating_div(100).saturating_mul(IDLE_PERCENT);
+    wait_ns.is_none_or(|wait| wait < all)
+}
+
+fn processes(asked: &DiffRequest, side: &Side) -> Result<Sums> {
+    let (processes, time) = (asked.processes.clone(), side.time);
+    let answer = CpuRequest { processes, time, ..CpuRequest::default() }.ask(&side.session)?;
+    let (from, to) = side.bounds();
+    let mut sums = Sums::new();
+    for row in answer.rows {
+        let (start, stop) = (row.process_start_ns.unwrap_or(from), row.process_stop_ns.unwrap_or(to));
+        let lived = stop.clamp(from, to).saturating_sub(start.clamp(from, to));
+        let totals = Totals {
+            cpu: Some(row.cpu_ns),
+            run: row.run_ns,
+            wait: row.wait_ns,
+            ready: row.ready_ns,
+            duration: Some(lived),
+            is_whole: row.process_start_ns.is_some_and(|start| start >= from)
+                && row.process_stop_ns.is_some_and(|stop| stop <= to),
+            count: Some(1),
+            is_busy: is_busy(row.wait_ns, side),
+            ..Totals::default()
+        };
+        let of = row.command_line.as_deref().map(command_line).filter(|line| !line.is_empty());
+        add(&mut sums, process_name(row.process), of, totals);
+    }
+    Ok(sums)
+}
+
+fn process_name(name: Option<String>) -> String {
+    name.unwrap_or_else(|| "(unknown process)".to_owned())
+}
+
+/// Methods, modules or stack tags, by the names of their processes.
+fn code(asked: &MethodRequest, side: &Side) -> Result<Sums> {
+    let mut sums = Sums::new();
+    let answer = asked.ask(&side.session)?;
+    for row in answer.processes.into_iter().flat_map(|group| group.rows) {
+        let totals = Totals {
+            // Stack tags of a trace without samples have none.
+            cpu: row.cpu_source.is_some().then_some(row.cpu_ns),
+            wait: row.wait_ns,
+            ready: row.ready_ns,
+            duration: row.duration_ns,
+            depth: row.depth,
+            is_busy: is_busy(row.wait_ns, side),
+            ..Totals::default()
+        };
+        add(&mut sums, row.name, Some(process_name(row.process)), totals);
+    }
+    Ok(sums)
+}
+
+fn waits(asked: &DiffRequest, side: &Side, by: WaitBy) -> Result<Sums> {
+    let (processes, time) = (asked.processes.clone(), side.time);
+    let mut sums = Sums::new();
+    for row in (WaitRequest { processes, time, by, ..WaitRequest::default() }).ask(&side.session)? {
+        let name = match by {
+            WaitBy::Reason => row.wait_reason.clone().unwrap_or_else(|| "(unknown)".to_owned()),
+            _ => ended_by(&row),
+        };
+        let totals = Totals {
+            wait: Some(row.wait_ns),
+            ready: Some(row.ready_ns),
+            count: Some(row.waits),
+            is_busy: is_busy(Some(row.wait_ns), side),
+            ..Totals::default()
+        };
+        add(&mut sums, name, Some(process_name(row.process)), totals);
+    }
+    Ok(sums)
+}
+
+/// Who ended waits, without the id of the process, which is another one in each run.
+fn ended_by(row: &WaitSum) -> String {
+    match row.ended_by.as_deref() {
+        Some("thread") => process_name(row.readying_process.clone()),
+        Some("dpc") => "(DPC)".to_owned(),
+        Some("open") => "(still open)".to_owned(),
+        _ => "(not recorded)".to_owned(),
+    }
+}
+
+fn disk(asked: &DiffRequest, side: &Side, level: u32) -> Result<Sums> {
+    let (processes, time) = (asked.processes.clone(), side.time);
+    let answer = DiskRequest { processes, time, level, ..DiskRequest::default() }.ask(&side.session)?;
+    let mut sums = Sums::new();
+    for row in answer.groups.into_iter().flat_map(|group| group.rows) {
+        let count = [row.reads, row.writes, row.flushes].into_iter().flatten().reduce(i64::saturating_add);
+        let (time, bytes) = (Some(row.total_service_ns), Some(row.total_bytes));
+        let totals = Totals { time, bytes, count, ..Totals::default() };
+        add(&mut sums, row.path.unwrap_or_else(|| NO_PATH.to_owned()), None, totals);
+    }
+    Ok(sums)
+}
+
+fn files(asked: &DiffRequest, side: &Side) -> Result<Sums> {
+    let (processes, time) = (asked.processes.clone(), side.time);
+    let request = FileRequest { processes, time, level: WHOLE_PATH, ..FileRequest::default() };
+    let mut sums = Sums::new();
+    for row in request.ask(&side.session)?.groups.into_iter().flat_map(|group| group.rows) {
+        let (time, bytes, count) = (Some(row.total_ns), Some(row.total_bytes), Some(row.total_count));
+        let totals = Totals { time, bytes, count, ..Totals::default() };
+        add(&mut sums, row.path.unwrap_or_else(|| NO_PATH.to_owned()), None, totals);
+    }
+    Ok(sums)
+}
+
+fn hard_faults(asked: &DiffRequest, side: &Side) -> Result<Sums> {
+    let (processes, time) = (asked.processes.clone(), side.time);
+    let request = HardFaultRequest { processes, time, ..HardFaultRequest::default() };
+    let mut sums = Sums::new();
+    for row in Question::ask::<HardFaultRow>(&request, &side.session)? {
+        let (time, bytes, count) = (Some(row.duration_ns), Some(row.size_bytes), Some(row.count));
+        let totals = Totals { time, bytes, count, ..Totals::default() };
+        add(&mut sums, row.path.unwrap_or_else(|| NO_PATH.to_owned()), None, totals);
+    }
+    Ok(sums)
+}
+
+/// Queries of the whole trace: those of a part are not summed up by any dump.
+fn dns(asked: &DiffRequest, side: &Side) -> Result<Sums> {
+    let request = DnsRequest { processes: asked.processes.clone(), ..DnsRequest::default() };
+    let mut sums = Sums::new();
+    for row in request.ask(&side.session)?.rows {
+        let (time, count, timeouts) = (Some(row.total_ns), Some(row.count), Some(row.timed_out));
+        add(&mut sums, row.name, None, Totals { time, count, timeouts, ..Totals::default() });
+    }
+    Ok(sums)
+}
+
+fn counters(asked: &DiffRequest, side: &Side) -> Result<Sums> {
+    let (processes, time) = (asked.processes.clone(), side.time);
+    let mut sums = Sums::new();
+    let answer = PmcRequest { processes, time, ..PmcRequest::default() }.ask(&side.session)?;
+    let rows: Vec<_> = answer.into_iter().flat_map(|group| group.rows).collect();
+    // What was counted is exact, what was sampled an estimate of the same.
+    let is_counted = rows.iter().any(|row| row.kind == "counted");
+    for row in rows.into_iter().filter(|row| !is_counted || row.kind == "counted") {
+        let of = row.command_line.as_deref().map(command_line).filter(|line| !line.is_empty());
+        let (instructions, cycles) = (row.instructions, row.cycles);
+        add(&mut sums, process_name(row.process), of, Totals { instructions, cycles, ..Totals::default() });
+    }
+    Ok(sums)
+}

@@ -1,0 +1,144 @@
+//! Two traces, or two parts of one, side by side: what B has more of than A, and what explains that it takes
+//! longer.
+//!
+//! The sums of each side are those of the dumps, asked of its own extract: nothing is counted anew here. What
+//! the tables mean stands in `docs/diff.md`.
+
+mod compare;
+mod facts;
+mod key;
+mod load;
+mod parts;
+mod report;
+mod rows;
+mod sentence;
+mod side;
+mod totals;
+mod view;
+
+use etwkit_query::Session;
+use etwkit_query::dump::ProcessQuery;
+use etwkit_query::dump::rows::Field;
+use etwkit_query::question::{Answer, Form, OptionError, Question, Words, fields, group, option};
+
+pub use parts::Parts;
+pub use rows::{Change, CounterChange, Fact, MarkChange, Remark, Summary};
+
+/// Rows of each table for people, so that the tables of a comparison fit a few screens.
+const SHOWN: usize = 8;
+
+etwkit_query::declare! {
+    /// A table of a comparison.
+    pub words DiffTable {
+        "summary" => Summary = "The comparison in one sentence.",
+        "sides" => Sides = "What A and B are.",
+        "remarks" => Remarks = "What makes them harder to compare, and what was not recorded.",
+        "marks" => Marks = "Times from mark to mark.",
+        "processes" => Processes = "Processes, by name and command line.",
+        "modules" => Modules = "Modules in the stacks of processes.",
+        "methods" => Methods = "Methods in the stacks of processes.",
+        "tags" => Tags = "Stack tags.",
+        "reasons" => Reasons = "Waits by reason.",
+        "readying" => Readying = "Waits by who ended them.",
+        "files" => Files = "Operations on files.",
+        "disk" => Disk = "Disk I/O by file.",
+        "folders" => Folders = "Disk I/O by folder.",
+        "hard-faults" => HardFaults = "Hard page faults by file.",
+        "dns" => Dns = "DNS queries.",
+        "counters" => Counters = "Counters of processors.",
+        "settings" => Settings = "Settings of the machine: disks, power, services.",
+        "versions" => Versions = "Modules with another version, and those of one side alone.",
+    }
+
+    /// What is compared where nobody says it.
+    pub words Align {
+        "marks" => Marks = "From the first to the last mark that both traces have, if they have several.",
+        "whole" => Whole = "All of both.",
+    }
+
+    /// What is compared.
+    pub request DiffRequest {
+        /// Which processes; with --process the wall time is how long they ran, unless it is one between marks
+        processes: ProcessQuery = group(),
+        /// Only this part of a trace (s); given twice, the first one is of A and the second one of B
+        range: Parts = option("A..B").excludes(&["from-mark", "to-mark"]),
+        /// Only from the first mark with this text on (*, ?)
+        from_mark: Option<String> = option("TEXT").called("from-mark"),
+        /// Only up to the next mark with this text (*, ?)
+        to_mark: Option<String> = option("TEXT").called("to-mark"),
+        /// What is compared without these: marks, from the first to the last mark that both traces have; or
+        /// all of both
+        align: Align = option("WHAT").shape(),
+        /// Only this table
+        table: Option<DiffTable> = option("NAME").or_all().shape(),
+        /// Rows of each table; 0 is all, which machines get
+        top: Option<usize> = option("N").shape(),
+        /// Times that differ by less are noise: a few samples, or one scheduling slice (ms)
+        noise: f64 = option("MS").shape() => 5.0,
+        /// What differs by a smaller share of the larger side is noise, too: runs of the same program differ
+        /// by as much
+        noise_percent: f64 = option("PERCENT").called("noise-percent").shape() => 5.0,
+    }
+}
+
+impl DiffTable {
+    /// All of them, in the order of the report.
+    fn all() -> impl Iterator<Item = Self> {
+        Self::WORDS.iter().map(|(_, table)| *table)
+    }
+
+    fn fields(self) -> Vec<Field> {
+        match self {
+            Self::Summary => fields::<Summary>(),
+            Self::Sides | Self::Settings | Self::Versions => fields::<Fact>(),
+            Self::Remarks => fields::<Remark>(),
+            Self::Marks => fields::<MarkChange>(),
+            Self::Counters => fields::<CounterChange>(),
+            _ => fields::<Change>(),
+        }
+    }
+}
+
+impl DiffRequest {
+    fn tables(&self) -> impl Iterator<Item = DiffTable> {
+        let asked = self.table;
+        DiffTable::all().filter(move |table| asked.is_none_or(|asked| asked == *table))
+    }
+
+    fn wants(&self, table: DiffTable) -> bool {
+        self.table.is_none_or(|asked| asked == table)
+    }
+}
+
+impl Question for DiffRequest {
+    const NAME: &'static str = "diff";
+    const SENTENCE: &'static str =
+        "Two traces, or two parts of one, side by side: what explains that one takes longer";
+    const OF_ALL: bool = true;
+
+    fn form(&self) -> Form<Self> {
+        let fields = self.tables().flat_map(DiffTable::fields);
+        let answer = |asked: &Self, session: &Session| report::answer(asked, session, asked.top.unwrap_or(0));
+        Form::report(report::sql(self), fields, answer)
+    }
+
+    fn answer_for_people(&self, session: &Session) -> crate::Result<Answer> {
+        report::answer(self, session, self.top.unwrap_or(SHOWN))
+    }
+
+    fn check(&self) -> Result<(), OptionError> {
+        for (option, number) in [("noise", self.noise), ("noise-percent", self.noise_percent)] {
+            if !(0.0..=1e9).contains(&number) {
+                let problem = format!("expected 0 or more, found {number}");
+                return Err(OptionError::Value { option, problem });
+            }
+        }
+        Ok(())
+    }
+
+    fn one_table(&self) -> Option<&'static str> {
+        let how = "choose it with --table summary, processes, methods, files, settings or another one that \
+                   --help lists";
+        self.table.is_none().then_some(how)
+    }
+}

@@ -1,0 +1,358 @@
+//! The tables of a comparison, one below the other.
+
+use etwkit_query::Session;
+use etwkit_query::dump::Error;
+use etwkit_query::dump::cpu::CpuRequest;
+use etwkit_query::dump::disk::DiskRequest;
+use etwkit_query::dump::dns::DnsRequest;
+use etwkit_query::dump::file::FileRequest;
+use etwkit_query::dump::hard_fault::HardFaultRequest;
+use etwkit_query::dump::method::{By, MethodRequest};
+use etwkit_query::dump::pmc::PmcRequest;
+use etwkit_query::question::{Above, Answer, Line, Question, Shows, Words};
+
+use super::compare::{Compared, Scale, changes, counters};
+use super::rows::{Change, Remark, Summary};
+use super::side::Sides;
+use super::totals::Sums;
+use super::view::{CHANGES, COUNTERS, FACTS, Has, MARKS, REMARKS, SUMMARY, Shown};
+use super::{DiffRequest, DiffTable, facts, load, sentence};
+use crate::Result;
+use crate::wait::{WaitBy, WaitRequest};
+
+/// A table, its title, and what its rows are of.
+type Section = (DiffTable, &'static str, Has, &'static str, &'static str);
+
+/// Tables of changes, in the order of the report.
+const SECTIONS: &[Section] = &[
+    (DiffTable::Processes, "Processes", Has::Times, "Process", "Command line"),
+    (DiffTable::Modules, "Modules in the stacks of processes", Has::Times, "Module", "Process"),
+    (DiffTable::Methods, "Methods in the stacks of processes", Has::Times, "Method", "Process"),
+    (DiffTable::Tags, "Stack tags", Has::Times, "Tag", "Process"),
+    (DiffTable::Reasons, "Waits by reason", Has::Waits, "Reason", "Process"),
+    (DiffTable::Readying, "Waits by who ended them", Has::Waits, "Ended by", "Process"),
+    (DiffTable::Files, "Operations on files", Has::Io, "File", ""),
+    (DiffTable::Disk, "Disk I/O by file", Has::Io, "File", ""),
+    (DiffTable::Folders, "Disk I/O by folder", Has::Io, "Folder", ""),
+    (DiffTable::HardFaults, "Hard page faults by file", Has::Io, "File", ""),
+    (DiffTable::Dns, "DNS queries", Has::Queries, "Name", ""),
+];
+
+/// The SQL of both sides for the tables that are asked for.
+pub(super) fn sql(asked: &DiffRequest) -> String {
+    let of = |table| {
+        let processes = asked.processes.clone();
+        let code = |by| MethodRequest {
+            processes: asked.processes.clone(),
+            by,
+            include_dll: true,
+            ..MethodRequest::default()
+        };
+        let waits =
+            |by| WaitRequest { processes: asked.processes.clone(), by, ..WaitRequest::default() }.sql();
+        match table {
+            DiffTable::Processes => CpuRequest { processes, ..CpuRequest::default() }.sql(),
+            DiffTable::Modules => code(By::Module).sql(),
+            DiffTable::Methods => code(By::Method).sql(),
+            DiffTable::Tags => MethodRequest { only_tags: true, ..code(By::Method) }.sql(),
+            DiffTable::Reasons => waits(WaitBy::Reason),
+            DiffTable::Readying => waits(WaitBy::Readying),
+            DiffTable::Files => FileRequest { processes, ..FileRequest::default() }.show_sql(),
+            DiffTable::Disk | DiffTable::Folders => DiskRequest { processes, ..DiskRequest::default() }.sql(),
+            DiffTable::HardFaults => HardFaultRequest { processes, ..HardFaultRequest::default() }.sql(),
+            DiffTable::Dns => DnsRequest { processes, ..DnsRequest::default() }.show_sql(),
+            DiffTable::Counters => PmcRequest { processes, ..PmcRequest::default() }.show_sql(),
+            DiffTable::Settings => facts::SETTINGS.to_owned(),
+            DiffTable::Versions => facts::versions_sql(asked),
+            DiffTable::Summary | DiffTable::Sides | DiffTable::Remarks | DiffTable::Marks => {
+                "SELECT * FROM trace".to_owned()
+            }
+        }
+    };
+    let named = |table: DiffTable| format!("-- {}, of each side\n{};", table.word(), of(table));
+    asked.tables().map(named).collect::<Vec<_>>().join("\n")
+}
+
+/// The comparison with so many rows of each table, with 0 all.
+pub(super) fn answer(asked: &DiffRequest, session: &Session, top: usize) -> Result<Answer> {
+    let mut both = Sides::of(asked, session)?;
+    let processes = load(asked, &both, DiffTable::Processes)?;
+    if let Ok(sums) = &processes {
+        both.measure_by_process(sums, noise_ns(asked));
+    }
+    let mut report = Report::new(asked, &both, top);
+    report.remarks.extend(facts::remarks(&both)?);
+    let mut processes = Some(processes);
+    for section in SECTIONS {
+        // The sentence is made of the first two.
+        let is_first = matches!(section.0, DiffTable::Processes | DiffTable::Modules);
+        if asked.wants(section.0) || is_first && asked.wants(DiffTable::Summary) {
+            let loaded = processes.take().filter(|_| section.0 == DiffTable::Processes);
+            report.section(*section, loaded)?;
+        }
+    }
+    report.others()?;
+    Ok(report.finish())
+}
+
+fn noise_ns(asked: &DiffRequest) -> i64 {
+    // Casts of floats saturate, which is right for limits.
+    (asked.noise * 1e6) as i64
+}
+
+/// Sums of both sides, or why one of them has none.
+type Loaded = std::result::Result<[Sums; 2], Lacking>;
+
+/// What sides lack.
+enum Lacking {
+    /// Neither recorded it.
+    Both,
+    /// Why, and which one.
+    One(String),
+}
+
+fn load(asked: &DiffRequest, both: &Sides, table: DiffTable) -> Result<Loaded> {
+    let [a, b] = &both.sides;
+    let of = |side| match load::sums(table, asked, side) {
+        Err(nothing) if nothing.is_nothing() => Ok(Err(nothing)),
+        sums => sums.map(Ok),
+    };
+    Ok(match (of(a)?, of(b)?) {
+        (Ok(a), Ok(b)) => Ok([a, b]),
+        (Err(Error::NotRecorded { .. }), Err(Error::NotRecorded { .. })) => Err(Lacking::Both),
+        (Err(why), Err(_)) => Err(Lacking::One(format!("{why} (A and B)"))),
+        (Err(why), _) => Err(Lacking::One(format!("{why} (A)"))),
+        (_, Err(why)) => Err(Lacking::One(format!("{why} (B)"))),
+    })
+}
+
+/// A report that is being made.
+struct Report<'a> {
+    asked: &'a DiffRequest,
+    both: &'a Sides,
+    scale: Scale,
+    top: usize,
+    remarks: Vec<String>,
+    /// Titles of what neither side recorded.
+    not_recorded: Vec<&'static str>,
+    tables: Vec<(DiffTable, String, Answer)>,
+    processes: Vec<Change>,
+    modules: Vec<Change>,
+    /// No table has a row, and none has noise.
+    is_same: bool,
+}
+
+impl<'a> Report<'a> {
+    fn new(asked: &'a DiffRequest, both: &'a Sides, top: usize) -> Self {
+        let scale = Scale {
+            wall_ns: both.wall_difference(),
+            noise_ns: noise_ns(asked),
+            noise_percent: asked.noise_percent,
+            process: both.wall.process(),
+            is_process: false,
+            is_code: false,
+        };
+        Self {
+            asked,
+            both,
+            scale,
+            top,
+            remarks: Vec::new(),
+            not_recorded: Vec::new(),
+            tables: Vec::new(),
+            processes: Vec::new(),
+            modules: Vec::new(),
+            is_same: true,
+        }
+    }
+
+    /// Sums of both sides; what one of them lacks is said.
+    fn known(&mut self, loaded: Loaded, title: &'static str) -> Option<[Sums; 2]> {
+        match loaded {
+            Ok(sums) => return Some(sums),
+            Err(Lacking::Both) => self.not_recorded.push(title),
+            Err(Lacking::One(why)) => self.remarks.push(format!("{title}: not compared, {why}")),
+        }
+        None
+    }
+
+    fn section(&mut self, (table, title, has, name, of): Section, loaded: Option<Loaded>) -> Result<()> {
+        let is_part = self.both.sides.iter().any(|side| !side.time.is_unlimited());
+        let is_of_all = matches!(table, DiffTable::Tags | DiffTable::Dns);
+        if is_of_all && is_part && self.both.is_one_trace {
+            self.remarks.push(format!("{title}: known only of the whole trace"));
+            return Ok(());
+        }
+        let loaded = loaded.map_or_else(|| load(self.asked, self.both, table), Ok)?;
+        let Some([mut a, mut b]) = self.known(loaded, title) else { return Ok(()) };
+        // Sampled CPU and time on processors are different things.
+        let [is_sampled_a, is_sampled_b] = has_samples(self.both);
+        if has == Has::Times && is_sampled_a != is_sampled_b {
+            [&mut a, &mut b].into_iter().for_each(only_running);
+        }
+        let is_process = table == DiffTable::Processes;
+        let is_code = matches!(table, DiffTable::Modules | DiffTable::Methods | DiffTable::Tags);
+        let mut compared = changes(a, b, &Scale { is_process, is_code, ..self.scale.clone() });
+        match table {
+            DiffTable::Processes => self.processes.clone_from(&compared.rows),
+            DiffTable::Modules => self.modules.clone_from(&compared.rows),
+            _ => {}
+        }
+        self.is_same &= compared.rows.is_empty() && compared.hidden == 0;
+        if self.top > 0 {
+            compared.rows.retain(|row| row.is_told);
+        }
+        if !self.asked.wants(table) {
+            return Ok(());
+        }
+        let has_percent = self.scale.wall_ns.is_some_and(|wall| wall != 0);
+        let shown = Shown { has, name, of, has_percent };
+        let whole = if is_of_all && is_part { " of the whole traces" } else { "" };
+        let title = format!("{title}{whole}, B - A");
+        let (rows, foot) = self.cut(compared);
+        if let Some(answer) = with_foot(rows.is_empty(), foot, |()| Answer::rows(&shown, &CHANGES, rows)) {
+            self.tables.push((table, title, answer));
+        }
+        Ok(())
+    }
+
+    /// The last rows of an ascending list, and what is told of the others.
+    fn cut<R>(&self, Compared { mut rows, hidden }: Compared<R>) -> (Vec<R>, Vec<Line>) {
+        let more = if self.top == 0 { 0 } else { rows.len().saturating_sub(self.top) };
+        rows.drain(..more);
+        let more =
+            (more > 0).then(|| Line::new("… ").whole(count(more)).words(" more differ (--top 0 shows all)"));
+        let hidden = (hidden > 0).then(|| {
+            Line::new("(")
+                .whole(count(hidden))
+                .words(" differ by less than noise, or only wait on both sides)")
+        });
+        (rows, more.into_iter().chain(hidden).collect())
+    }
+
+    /// Tables that have no sums of times.
+    fn others(&mut self) -> Result<()> {
+        if self.asked.wants(DiffTable::Counters) {
+            let title = "Counters of processors";
+            let loaded = load(self.asked, self.both, DiffTable::Counters)?;
+            if let Some(sums) = self.known(loaded, title) {
+                self.counters(sums, title);
+            }
+        }
+        if self.both.is_one_trace {
+            return Ok(());
+        }
+        let (asked, both) = (self.asked, self.both);
+        for (table, title, name, load) in [
+            (DiffTable::Settings, "Settings that differ", "Setting", facts::settings as fn(&_, &_) -> _),
+            (DiffTable::Versions, "Modules that differ", "Module", facts::versions),
+        ] {
+            if !asked.wants(table) {
+                continue;
+            }
+            let mut rows = load(asked, both)?;
+            self.is_same &= rows.is_empty();
+            let more = if self.top == 0 { 0 } else { rows.len().saturating_sub(self.top) };
+            rows.truncate(rows.len().saturating_sub(more));
+            let foot =
+                (more > 0).then(|| Line::new("… ").whole(count(more)).words(" more (--top 0 shows all)"));
+            if !rows.is_empty() {
+                self.tables.push((
+                    table,
+                    title.to_owned(),
+                    Answer::rows(&name, &FACTS, rows).with_foot(foot),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn counters(&mut self, [a, b]: [Sums; 2], title: &str) {
+        let compared = counters(a, b, self.scale.noise_percent);
+        self.is_same &= compared.rows.is_empty() && compared.hidden == 0;
+        let (rows, foot) = self.cut(compared);
+        let shown = Shown { has: Has::Times, name: "Process", of: "", has_percent: false };
+        if let Some(answer) = with_foot(rows.is_empty(), foot, |()| Answer::rows(&shown, &COUNTERS, rows)) {
+            self.tables.push((DiffTable::Counters, title.to_owned(), answer));
+        }
+    }
+
+    /// The report: what is compared in front of the tables.
+    fn finish(mut self) -> Answer {
+        let (asked, both) = (self.asked, self.both);
+        if !self.not_recorded.is_empty() {
+            self.remarks.push(format!("Neither side recorded: {}", self.not_recorded.join(", ")));
+        }
+        let mut all = Vec::new();
+        let wants = |table| asked.wants(table);
+        if wants(DiffTable::Summary) {
+            let is_same = self.is_same && both.wall_difference().unwrap_or(0) == 0;
+            let sentence = sentence::sentence(both, &self.processes, &self.modules, is_same);
+            let head = Line::heading(sentence.clone());
+            let answer = Answer::rows(&(), &SUMMARY, vec![summary(both, sentence)]);
+            all.push((DiffTable::Summary, String::new(), answer.with_head([head]).showing(Shows::Sums)));
+        }
+        if wants(DiffTable::Sides) {
+            let answer = Answer::rows(&"", &FACTS, facts::sides(both));
+            all.push((DiffTable::Sides, String::new(), answer));
+        }
+        if wants(DiffTable::Remarks) && !self.remarks.is_empty() {
+            let remark = |remark: String| Remark { remark };
+            let rows = std::mem::take(&mut self.remarks).into_iter().map(remark).collect();
+            let answer = Answer::rows(&(), &REMARKS, rows).showing(Shows::Untitled);
+            all.push((DiffTable::Remarks, "What to know".to_owned(), answer));
+        }
+        let marks = if wants(DiffTable::Marks) { both.mark_changes() } else { Vec::new() };
+        if !marks.is_empty() {
+            let answer = Answer::rows(&(), &MARKS, marks);
+            all.push((DiffTable::Marks, "From mark to mark, B - A".to_owned(), answer));
+        }
+        all.extend(self.tables);
+        let is_one = asked.table.is_some();
+        // One table alone needs no title.
+        let titled = |(table, title, answer): (DiffTable, String, Answer)| {
+            (table.word(), if is_one { String::new() } else { title }, answer)
+        };
+        Answer::report(all.into_iter().map(titled)).below(Above::Nothing)
+    }
+}
+
+/// A table with what stands below it; without rows that stands in its place.
+fn with_foot(is_empty: bool, foot: Vec<Line>, answer: impl FnOnce(()) -> Answer) -> Option<Answer> {
+    match (is_empty, foot.into_iter()) {
+        (true, mut foot) => foot.next().map(|line| answer(()).or_line(line)),
+        (false, foot) => Some(answer(()).with_foot(foot)),
+    }
+}
+
+/// Which sides have sampled CPU.
+fn has_samples(both: &Sides) -> [bool; 2] {
+    [0, 1].map(|at: usize| both.sides.get(at).is_some_and(|side| side.recording.sample_interval_ns.is_some()))
+}
+
+/// Leaves time on processors by context switches, which both sides have.
+fn only_running(sums: &mut Sums) {
+    sums.values_mut().for_each(|(.., totals)| totals.cpu = totals.run);
+}
+
+fn summary(both: &Sides, sentence: String) -> Summary {
+    let [a, b] = &both.sides;
+    let ((from_a_ns, to_a_ns), (from_b_ns, to_b_ns)) = (a.bounds(), b.bounds());
+    Summary {
+        sentence,
+        wall: both.wall.word().to_owned(),
+        wall_a_ns: a.wall_ns,
+        wall_b_ns: b.wall_ns,
+        wall_difference_ns: b.wall_ns.saturating_sub(a.wall_ns),
+        trace_a: a.recording.file_name.clone(),
+        trace_b: b.recording.file_name.clone(),
+        from_a_ns,
+        to_a_ns,
+        from_b_ns,
+        to_b_ns,
+    }
+}
+
+fn count(rows: usize) -> i64 {
+    i64::try_from(rows).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,72 @@
+//! Sums of one side by what they are of.
+
+use std::collections::BTreeMap;
+
+/// Sums of something on one side. What is missing is not known.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Totals {
+    pub cpu: Option<i64>,
+    /// CPU by context switches alone, where `cpu` may be sampled.
+    pub run: Option<i64>,
+    pub wait: Option<i64>,
+    pub ready: Option<i64>,
+    /// What neither is CPU nor waiting: I/O, queries.
+    pub time: Option<i64>,
+    pub duration: Option<i64>,
+    /// Its duration is that of one process that started and ended meanwhile.
+    pub is_whole: bool,
+    /// Frames between it and the innermost one, of code.
+    pub depth: Option<f64>,
+    pub count: Option<i64>,
+    pub bytes: Option<i64>,
+    pub timeouts: Option<i64>,
+    pub instructions: Option<i64>,
+    pub cycles: Option<i64>,
+    /// Something of it did more than wait from begin to end.
+    pub is_busy: bool,
+}
+
+/// By which both sides find each other: name and process, in lower case.
+pub(super) type Key = (String, String);
+
+/// Sums of one side, each with its name and process as they are written.
+pub(super) type Sums = BTreeMap<Key, (String, Option<String>, Totals)>;
+
+/// Adds sums of something.
+pub(super) fn add(sums: &mut Sums, name: String, of: Option<String>, more: Totals) {
+    let key = (name.to_lowercase(), of.as_deref().unwrap_or_default().to_lowercase());
+    let (.., totals) = sums.entry(key).or_insert_with(|| (name, of, Totals::default()));
+    totals.add(more);
+}
+
+impl Totals {
+    fn add(&mut self, more: Self) {
+        let plus = |sum: &mut Option<i64>, more: Option<i64>| {
+            *sum = match (*sum, more) {
+                (Some(sum), Some(more)) => Some(sum.saturating_add(more)),
+                (one, other) => one.or(other),
+            };
+        };
+        plus(&mut self.cpu, more.cpu);
+        plus(&mut self.run, more.run);
+        plus(&mut self.wait, more.wait);
+        plus(&mut self.ready, more.ready);
+        plus(&mut self.time, more.time);
+        plus(&mut self.count, more.count);
+        plus(&mut self.bytes, more.bytes);
+        plus(&mut self.timeouts, more.timeouts);
+        plus(&mut self.instructions, more.instructions);
+        plus(&mut self.cycles, more.cycles);
+        // Of several that run side by side the longest counts.
+        self.duration = self.duration.max(more.duration);
+        self.is_busy |= more.is_busy;
+        self.is_whole = more.is_whole && self.count == Some(1);
+        self.depth = [self.depth, more.depth].into_iter().flatten().reduce(f64::min);
+    }
+
+    /// Cycles for each instruction.
+    pub(super) fn cpi(&self) -> Option<f64> {
+        let (cycles, instructions) = (self.cycles?, self.instructions?);
+        (instructions > 0).then(|| cycles as f64 / instructions as f64)
+    }
+}

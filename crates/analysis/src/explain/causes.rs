@@ -1,0 +1,340 @@
+//! What goes with the slow runs: the strongest cause first, then what explains the rest.
+
+use std::cmp::Ordering;
+
+use super::chance::{corrected, p_of_correlation};
+use super::feature::{Feature, Matrix};
+use super::groups::{Candidate, Halves, TOGETHER, candidates, mark_general};
+use super::numbers::{dot, ranks, slope, unit};
+
+/// Fewer runs are too few for statements.
+pub(super) const ENOUGH_RUNS: usize = 8;
+
+/// Causes that are told, at most.
+const MOST_CAUSES: usize = 12;
+
+/// A share of false ones among causes that is put up with.
+const FALSE_SHARE: f64 = 0.01;
+
+/// A cause accounts for at least so much of the difference between slow and fast runs.
+const LEAST_SHARE: f64 = 0.05;
+
+/// If slow runs took less than so much longer than fast ones, runs are the same.
+const LEAST_DIFFERENCE: f64 = 0.03;
+
+/// Where the slope is between these, a millisecond of the cause is one of the run.
+const ONE_TO_ONE: std::ops::RangeInclusive<f64> = 0.75..=1.33;
+
+/// Names that are told below a cause, at most.
+const MOST_NAMES: usize = 8;
+
+/// A cause.
+#[derive(Debug, Clone)]
+pub(super) struct Cause {
+    /// What it is called, the most specific name.
+    pub(super) name: super::feature::Name,
+    /// Other names of it: features that move with it.
+    pub(super) others: Vec<super::feature::Name>,
+    /// How many more there are.
+    pub(super) more: usize,
+    /// Only what the causes before it do not have is meant.
+    pub(super) is_rest: bool,
+    /// What it accounts for of the difference between slow and fast runs.
+    pub(super) effect: f64,
+    /// What it adds to each run, with what the fast runs have on average as 0.
+    pub(super) effects: Vec<f64>,
+    /// Milliseconds of the run for each unit of the feature.
+    pub(super) slope: f64,
+    /// Its rank correlation with what causes before it leave.
+    pub(super) correlation: f64,
+    /// The share of false ones among causes that are at least that likely; nothing where runs are too few.
+    pub(super) p: Option<f64>,
+    /// Means of the feature in slow and in fast runs.
+    pub(super) slow: f64,
+    pub(super) fast: f64,
+    /// Runs that have any of it.
+    pub(super) runs: usize,
+}
+
+/// What explains a metric.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Causes {
+    /// Means of the slow and of the fast runs.
+    pub(super) slow: f64,
+    pub(super) fast: f64,
+    /// By effect, the largest first.
+    pub(super) causes: Vec<Cause>,
+    /// Runs are the same but for some percent.
+    pub(super) is_even: bool,
+    /// Features that were tried.
+    pub(super) tried: usize,
+}
+
+impl Causes {
+    pub(super) fn difference(&self) -> f64 {
+        self.slow - self.fast
+    }
+
+    /// How much of the difference they account for.
+    pub(super) fn explained(&self) -> f64 {
+        self.causes.iter().map(|cause| cause.effect).sum()
+    }
+
+    /// Finds what goes with the metric of runs.
+    pub(super) fn find(matrix: &Matrix, metric: &[f64]) -> Self {
+        let halves = Halves::of(metric);
+        let (slow, fast) = halves.means(metric);
+        let found = Self { slow, fast, tried: matrix.features.len(), ..Self::default() };
+        if metric.len() < 4 || slow - fast < LEAST_DIFFERENCE * fast.abs() || slow - fast <= 0.0 {
+            return Self { is_even: metric.len() >= 4, ..found };
+        }
+        let mut all = candidates(&matrix.features, metric, &halves, slow - fast);
+        mark_general(&mut all, metric, &halves);
+        let mut search =
+            Search { all: &all, halves: &halves, metric, tried: found.tried, chosen: Vec::new() };
+        search.go(false);
+        // Where nothing in particular goes with half of it, what is true of the whole is better than nothing.
+        if search.explained() < 0.5 * (slow - fast) {
+            search.go(true);
+        }
+        Self { causes: search.told(), ..found }
+    }
+}
+
+/// A candidate that was chosen, with the values that count for it.
+struct Chosen {
+    place: usize,
+    values: Vec<f64>,
+    is_rest: bool,
+    slope: f64,
+    correlation: f64,
+    p: Option<f64>,
+}
+
+struct Search<'a, 'm> {
+    all: &'a [Candidate<'m>],
+    halves: &'a Halves,
+    metric: &'a [f64],
+    tried: usize,
+    chosen: Vec<Chosen>,
+}
+
+impl Search<'_, '_> {
+    /// Chooses causes as long as there are some. `general`: also what is the time of the run itself, or the
+    /// sum of others, as far as the causes before leave something of it.
+    fn go(&mut self, general: bool) {
+        let mut is_out: Vec<bool> = self.all.iter().map(|one| one.is_general && !general).collect();
+        let mut failures = 0;
+        while self.chosen.len() < MOST_CAUSES && failures < 6 {
+            let Some(next) = self.next(&mut is_out) else { return };
+            let place = next.place;
+            self.chosen.push(next);
+            self.fit();
+            let is_small = |chosen: &Chosen| self.effect(chosen) < LEAST_SHARE * self.difference();
+            if self.chosen.last().is_some_and(is_small) {
+                self.chosen.pop();
+                self.fit();
+                failures += 1;
+            }
+            self.rule_out(place, &mut is_out);
+        }
+    }
+
+    /// What moves with a candidate is no cause of its own.
+    fn rule_out(&self, place: usize, is_out: &mut [bool]) {
+        let Some(chosen) = self.all.get(place) else { return };
+        for (candidate, out) in self.all.iter().zip(is_out.iter_mut()) {
+            *out |= dot(&candidate.unit, &chosen.unit) >= TOGETHER;
+        }
+    }
+
+    /// The metric without what the causes so far account for.
+    fn rest(&self) -> Vec<f64> {
+        let mut rest = self.metric.to_vec();
+        for chosen in &self.chosen {
+            rest.iter_mut().zip(&chosen.values).for_each(|(rest, value)| *rest -= chosen.slope * value);
+        }
+        rest
+    }
+
+    /// The candidate that goes with the rest most, by the name of it that says most.
+    fn next(&self, is_out: &mut [bool]) -> Option<Chosen> {
+        let rest = unit(ranks(&self.rest()));
+        let count = self.metric.len();
+        let correlations: Vec<f64> = self.all.iter().map(|candidate| dot(&candidate.ranks, &rest)).collect();
+        let probabilities: Vec<f64> = correlations.iter().map(|r| p_of_correlation(*r, count)).collect();
+        let probabilities = corrected(&probabilities, self.tried);
+        let is_few = count < ENOUGH_RUNS;
+        let fits = |place: usize| {
+            let (r, p) = (at(&correlations, place), at(&probabilities, place));
+            is_out.get(place) == Some(&false) && r > 0.0 && if is_few { r >= 0.6 } else { p <= FALSE_SHARE }
+        };
+        let fitting: Vec<usize> = (0..self.all.len()).filter(|place| fits(*place)).collect();
+        let best = fitting
+            .iter()
+            .copied()
+            .max_by(|a, b| at(&correlations, *a).total_cmp(&at(&correlations, *b)).then(b.cmp(a)))?;
+        let best_r = at(&correlations, best);
+        let leader = self.all.get(best)?;
+        let moves_with = |place: &usize| {
+            let candidate = self.all.get(*place);
+            candidate.is_some_and(|one| dot(&one.unit, &leader.unit) >= TOGETHER)
+                && at(&correlations, *place) >= 0.9 * best_r
+        };
+        let named = fitting.iter().copied().filter(moves_with);
+        let named = named.filter_map(|place| Some((place, self.all.get(place)?)));
+        let (place, _) = named.min_by(|a, b| {
+            let distance = |place: usize| best_r - at(&correlations, place);
+            better((a.1, distance(a.0)), (b.1, distance(b.0)))
+        })?;
+        let candidate = self.all.get(place)?;
+        let (values, is_rest) = self.without_chosen(candidate);
+        let (correlation, p) = (at(&correlations, place), at(&probabilities, place));
+        Some(Chosen { place, values, is_rest, slope: 0.0, correlation, p: (!is_few).then_some(p) })
+    }
+
+    /// The values of a candidate; of one that is a sum without its parts that were chosen before.
+    fn without_chosen(&self, candidate: &Candidate<'_>) -> (Vec<f64>, bool) {
+        let mut values = candidate.values.clone();
+        if !candidate.is_general || self.chosen.is_empty() {
+            return (values, false);
+        }
+        // Each of these is around 0 and at right angles to those before it.
+        let mut axes: Vec<Vec<f64>> = Vec::new();
+        for chosen in &self.chosen {
+            let mut axis = unit(chosen.values.clone());
+            for known in &axes {
+                let along = dot(&axis, known);
+                axis.iter_mut().zip(known).for_each(|(axis, known)| *axis -= along * known);
+            }
+            axes.push(unit(axis));
+        }
+        for axis in &axes {
+            let along = dot(&values, axis);
+            values.iter_mut().zip(axis).for_each(|(value, axis)| *value -= along * axis);
+        }
+        (values, true)
+    }
+
+    /// Finds the slopes of all causes together: each from what all others leave, until that changes nothing.
+    fn fit(&mut self) {
+        for _ in 0..if self.chosen.len() > 1 { 12 } else { 1 } {
+            let mut moved = 0.0_f64;
+            for place in 0..self.chosen.len() {
+                let rest = self.rest();
+                let Some(chosen) = self.chosen.get_mut(place) else { continue };
+                let rest: Vec<f64> = rest
+                    .iter()
+                    .zip(&chosen.values)
+                    .map(|(rest, value)| rest + chosen.slope * value)
+                    .collect();
+                let found = slope(&chosen.values, &rest);
+                moved = moved.max((found - chosen.slope).abs() / found.abs().max(1e-12));
+                chosen.slope = found;
+            }
+            if moved < 1e-3 {
+                break;
+            }
+        }
+    }
+
+    fn difference(&self) -> f64 {
+        let (slow, fast) = self.halves.means(self.metric);
+        slow - fast
+    }
+
+    /// Milliseconds of the run for each unit: of a time that is one to one exactly that.
+    fn per_unit(&self, chosen: &Chosen) -> f64 {
+        let is_time = self.all.get(chosen.place).is_some_and(|one| one.feature.name.measure.is_time());
+        if is_time && ONE_TO_ONE.contains(&chosen.slope) { 1.0 } else { chosen.slope }
+    }
+
+    fn effect(&self, chosen: &Chosen) -> f64 {
+        let (slow, fast) = self.halves.means(&chosen.values);
+        (self.per_unit(chosen) * (slow - fast)).min(self.difference())
+    }
+
+    fn explained(&self) -> f64 {
+        self.chosen.iter().map(|chosen| self.effect(chosen)).sum()
+    }
+
+    fn told(&self) -> Vec<Cause> {
+        let told = self.chosen.iter().filter(|chosen| self.effect(chosen) >= LEAST_SHARE * self.difference());
+        let mut causes: Vec<Cause> = told.filter_map(|chosen| self.cause(chosen)).collect();
+        causes.sort_by(|a, b| b.effect.total_cmp(&a.effect).then_with(|| a.name.cmp(&b.name)));
+        causes
+    }
+
+    fn cause(&self, chosen: &Chosen) -> Option<Cause> {
+        let one = self.all.get(chosen.place)?;
+        let per_unit = self.per_unit(chosen);
+        let (_, fast) = self.halves.means(&chosen.values);
+        let mut others: Vec<&Candidate<'_>> =
+            self.all.iter().filter(|other| is_other_name(other, one)).collect();
+        let distance = |other: &Candidate<'_>| 1.0 - dot(&other.unit, &one.unit);
+        others.sort_by(|a, b| better((a, distance(a)), (b, distance(b))));
+        let named = different_kinds(&others, one.feature);
+        Some(Cause {
+            name: one.feature.name.clone(),
+            more: others.len().saturating_sub(named.len()),
+            others: named,
+            is_rest: chosen.is_rest,
+            effect: self.effect(chosen),
+            effects: chosen.values.iter().map(|value| per_unit * (value - fast)).collect(),
+            slope: per_unit,
+            correlation: chosen.correlation,
+            p: chosen.p,
+            slow: one.slow,
+            fast: one.fast,
+            runs: one.values.iter().filter(|value| **value != 0.0).count(),
+        })
+    }
+}
+
+fn at(values: &[f64], place: usize) -> f64 {
+    values.get(place).copied().unwrap_or_default()
+}
+
+/// Which of several names of a cause says most: a time, of the process that is measured, that is near to what
+/// is meant, that fast runs do without, of the most specific kind, near to where the thread stopped.
+fn better(a: (&Candidate<'_>, f64), b: (&Candidate<'_>, f64)) -> Ordering {
+    let steps = |value: f64| (value / 0.1).floor();
+    let name = |candidate: &'_ Candidate<'_>| {
+        let name = &candidate.feature.name;
+        (!name.measure.is_time(), !candidate.is_measured, name.measure, name.kind)
+    };
+    let ((is_no_time, is_other, measure, kind), of_b) = (name(a.0), name(b.0));
+    (is_no_time, is_other)
+        .cmp(&(of_b.0, of_b.1))
+        .then(steps(a.1).total_cmp(&steps(b.1)))
+        .then(steps(1.0 - a.0.specific()).total_cmp(&steps(1.0 - b.0.specific())))
+        .then((measure, kind).cmp(&(of_b.2, of_b.3)))
+        .then(a.0.feature.depth.total_cmp(&b.0.feature.depth))
+        .then_with(|| a.0.feature.name.cmp(&b.0.feature.name))
+}
+
+fn is_other_name(other: &Candidate<'_>, one: &Candidate<'_>) -> bool {
+    !std::ptr::eq(other, one) && !other.is_general && dot(&other.unit, &one.unit) >= TOGETHER
+}
+
+/// Names of a cause: at first the best of each kind and process, then what is best.
+fn different_kinds(others: &[&Candidate<'_>], one: &Feature) -> Vec<super::feature::Name> {
+    let mut seen = vec![(one.name.kind, one.name.process.clone())];
+    let (mut first, mut then) = (Vec::new(), Vec::new());
+    for other in others {
+        let name = &other.feature.name;
+        let of = (name.kind, name.process.clone());
+        if seen.contains(&of) {
+            then.push(name.clone());
+        } else {
+            seen.push(of);
+            first.push(name.clone());
+        }
+    }
+    first.extend(then);
+    first.truncate(MOST_NAMES);
+    first
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,193 @@
+use super::super::feature::{Kind, Matrix, Measure, Name};
+use super::*;
+
+/// Numbers that look like chance, the same each time.
+struct Chance(u64);
+
+impl Chance {
+    /// From 0 to 1.
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+struct Made {
+    matrix: Matrix,
+    chance: Chance,
+}
+
+impl Made {
+    fn new(runs: usize, seed: u64) -> Self {
+        Self { matrix: Matrix::new(runs), chance: Chance(seed) }
+    }
+
+    /// A number for each run.
+    fn column(&mut self, of: impl Fn(f64) -> f64) -> Vec<f64> {
+        (0..self.matrix.runs).map(|_| of(self.chance.next())).collect()
+    }
+
+    fn add(&mut self, kind: Kind, measure: Measure, what: &str, depth: f64, values: &[f64]) {
+        for (run, value) in values.iter().enumerate() {
+            let process = Some("Test.exe".to_owned());
+            let name = Name { kind, measure, what: what.to_owned(), process };
+            self.matrix.add(run, name, depth, *value);
+        }
+    }
+
+    fn noise(&mut self, features: usize) {
+        for number in 0..features {
+            let values = self.column(|chance| 40.0 * chance);
+            self.add(Kind::Method, Measure::Cpu, &format!("noise.dll!F{number}"), 2.0, &values);
+        }
+    }
+}
+
+fn sum(columns: &[&[f64]]) -> Vec<f64> {
+    (0..columns[0].len()).map(|run| columns.iter().map(|column| column[run]).sum()).collect()
+}
+
+fn effect(metric: &[f64], values: &[f64]) -> f64 {
+    let (slow, fast) = Halves::of(metric).means(values);
+    slow - fast
+}
+
+/// Three causes that have nothing to do with each other, each by several names, and all of them in what calls
+/// them.
+fn three(runs: usize, seed: u64) -> (Made, Vec<f64>, [Vec<f64>; 3]) {
+    let mut made = Made::new(runs, seed);
+    let often = |share: f64, most: f64| move |chance: f64| (chance - 1.0 + share).max(0.0) / share * most;
+    let faults = made.column(often(0.6, 150.0));
+    let scans = made.column(often(0.8, 120.0));
+    let names = made.column(often(0.3, 200.0));
+    let own = made.column(|chance| 250.0 + 10.0 * chance);
+    for (method, values) in
+        [("nt!MiIssueHardFault", &faults), ("av.sys!PreCreate", &scans), ("dns.dll!Query", &names)]
+    {
+        made.add(Kind::Method, Measure::Wait, method, 1.0, values);
+        made.add(Kind::Method, Measure::Wait, &format!("{method}Caller"), 3.0, values);
+    }
+    made.add(Kind::HardFault, Measure::Time, "", 0.0, &faults);
+    let bytes: Vec<f64> = faults.iter().map(|ms| 4096.0 * ms).collect();
+    made.add(Kind::HardFault, Measure::Bytes, "", 0.0, &bytes);
+    made.add(Kind::Tag, Measure::Wait, "Antivirus\\X", 0.0, &scans);
+    let both = sum(&[&faults, &scans]);
+    made.add(Kind::Method, Measure::Wait, "test.exe!Load", 5.0, &both);
+    let waits = sum(&[&faults, &scans, &names]);
+    made.add(Kind::Process, Measure::Wait, "", 0.0, &waits);
+    let metric = sum(&[&waits, &own]);
+    made.add(Kind::Method, Measure::Wait, "other.exe!Idle", 0.0, &metric);
+    made.add(Kind::Method, Measure::Cpu, "test.exe!Compute", 0.0, &own);
+    made.noise(60);
+    made.matrix.finish();
+    (made, metric, [faults, scans, names])
+}
+
+#[test]
+fn three_causes_come_out_one_by_one_with_their_effects() {
+    for seed in 1..=6 {
+        let (made, metric, causes) = three(200, seed);
+        let found = Causes::find(&made.matrix, &metric);
+        let mut planted: Vec<(f64, &str)> = causes
+            .iter()
+            .zip(["nt!MiIssueHardFault", "av.sys!PreCreate", "dns.dll!Query"])
+            .map(|(values, name)| (effect(&metric, values), name))
+            .collect();
+        planted.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let told: Vec<&str> = found.causes.iter().map(|cause| cause.name.what.as_str()).collect();
+        assert_eq!(told.len(), 3, "{seed}: {told:?}");
+        for (cause, (effect, name)) in found.causes.iter().zip(planted) {
+            assert_eq!(cause.name.what, name, "{seed}");
+            assert!(
+                (cause.effect - effect).abs() <= 0.1 * effect,
+                "{seed} {name}: {} {effect}",
+                cause.effect
+            );
+            assert!(cause.p.unwrap() < 0.01 && cause.slope == 1.0, "{cause:?}");
+        }
+        let faults = found.causes.iter().find(|cause| cause.name.what.starts_with("nt!")).unwrap();
+        let others: Vec<String> = faults.others.iter().map(Name::text).collect();
+        assert!(others.contains(&"hard faults [Test.exe]".to_owned()), "{others:?}");
+        assert!(others.contains(&"hard faults (bytes) [Test.exe]".to_owned()), "{others:?}");
+        // What is left of each run is its own work, which is nearly the same in all.
+        let left: Vec<f64> = (0..200)
+            .map(|run| metric[run] - found.causes.iter().map(|cause| cause.effects[run]).sum::<f64>())
+            .collect();
+        assert!(super::super::numbers::spread(&left) < 5.0);
+    }
+}
+
+#[test]
+fn few_runs_have_causes_without_probabilities() {
+    let (made, metric, _) = three(7, 3);
+    let found = Causes::find(&made.matrix, &metric);
+    assert!(found.causes.iter().all(|cause| cause.p.is_none()));
+    let (made, metric, _) = three(3, 3);
+    assert!(Causes::find(&made.matrix, &metric).causes.is_empty());
+}
+
+#[test]
+fn thirty_runs_are_enough() {
+    let (made, metric, _) = three(30, 9);
+    let found = Causes::find(&made.matrix, &metric);
+    assert!(found.explained() > 0.7 * found.difference(), "{} of {}", found.explained(), found.difference());
+}
+
+/// The runs differ, and nothing that was recorded says why.
+#[test]
+fn without_a_cause_there_is_none() {
+    for seed in 1..=10 {
+        let mut made = Made::new(200, seed);
+        made.noise(400);
+        let metric = made.column(|chance| 300.0 + 200.0 * chance);
+        made.matrix.finish();
+        let found = Causes::find(&made.matrix, &metric);
+        assert!(found.causes.is_empty() && !found.is_even, "{seed}: {:?}", found.causes);
+    }
+}
+
+/// Runs that take the same time need no cause, even where some work goes with the little that they differ.
+#[test]
+fn runs_that_are_the_same_have_none() {
+    let mut made = Made::new(100, 5);
+    let own = made.column(|chance| 500.0 + 10.0 * chance);
+    made.add(Kind::Method, Measure::Cpu, "test.exe!Compute", 0.0, &own);
+    made.matrix.finish();
+    let found = Causes::find(&made.matrix, &own);
+    assert!(found.is_even && found.causes.is_empty());
+}
+
+/// A program that does one thing is slow when that is slow, even though it is all of the run.
+#[test]
+fn the_whole_of_a_run_is_a_cause_if_there_is_no_other() {
+    let mut made = Made::new(60, 5);
+    let own = made.column(|chance| 500.0 + 300.0 * chance);
+    made.add(Kind::Method, Measure::Cpu, "test.exe!Compute", 0.0, &own);
+    made.add(Kind::Method, Measure::Cpu, "test.exe!main", 4.0, &own);
+    made.noise(20);
+    made.matrix.finish();
+    let found = Causes::find(&made.matrix, &own);
+    let told: Vec<&str> = found.causes.iter().map(|cause| cause.name.what.as_str()).collect();
+    assert_eq!(told, ["test.exe!Compute"]);
+    assert!((found.explained() - found.difference()).abs() < 1e-6);
+}
+
+/// A setting has no milliseconds of its own: its effect is that of the runs that have it.
+#[test]
+fn a_setting_that_slow_runs_have() {
+    let mut made = Made::new(80, 7);
+    let off = made.column(|chance| if chance < 0.4 { 1.0 } else { 0.0 });
+    let noise = made.column(|chance| 20.0 * chance);
+    let metric: Vec<f64> = off.iter().zip(&noise).map(|(off, noise)| 400.0 + 90.0 * off + noise).collect();
+    made.add(Kind::Setting, Measure::Present, "write cache of disk 0: off", 0.0, &off);
+    made.noise(50);
+    made.matrix.finish();
+    let found = Causes::find(&made.matrix, &metric);
+    let first = &found.causes[0];
+    assert_eq!(first.name.what, "write cache of disk 0: off");
+    assert!((first.slope - 90.0).abs() < 5.0, "{first:?}");
+    assert!((first.effect - 90.0 * effect(&metric, &off)).abs() < 0.1 * first.effect);
+}

@@ -1,0 +1,228 @@
+//! Which features say the same, and which are only the sum of others.
+
+use super::feature::Feature;
+use super::numbers::{dot, mean, unit};
+
+/// Features that are looked at closely, at most.
+const MOST: usize = 1200;
+
+/// Features of different kinds that are compared as possible sums, at most.
+const MOST_DISTINCT: usize = 150;
+
+/// From this correlation on features move together.
+pub(super) const TOGETHER: f64 = 0.9;
+
+/// From this correlation on they are as good as one.
+const THE_SAME: f64 = 0.97;
+
+/// Parts of a sum that correlate less are independent of each other.
+const INDEPENDENT: f64 = 0.7;
+
+/// A sum is explained by its parts to at least so much of its variance, and each part is at least so much of
+/// it.
+const EXPLAINED: f64 = 0.75;
+const LEAST_PART: f64 = 0.05;
+const NEARLY_ALL: f64 = 0.85;
+
+/// A share of the time of fast runs from which on a time that goes with that of the run is that of the run
+/// itself: that of its main function, or of a thread that waits for its end.
+const OF_THE_RUN: f64 = 0.6;
+
+/// Which runs are slow: the upper half, without the one in the middle.
+#[derive(Debug, Clone)]
+pub(super) struct Halves {
+    slow: Vec<bool>,
+    fast: Vec<bool>,
+}
+
+impl Halves {
+    pub(super) fn of(metric: &[f64]) -> Self {
+        let mut order: Vec<usize> = (0..metric.len()).collect();
+        let value = |run: &usize| metric.get(*run).copied().unwrap_or_default();
+        order.sort_by(|a, b| value(a).total_cmp(&value(b)).then(a.cmp(b)));
+        let half = metric.len() / 2;
+        let (mut slow, mut fast) = (vec![false; metric.len()], vec![false; metric.len()]);
+        let mark = |runs: &mut [usize], marks: &mut Vec<bool>| {
+            runs.iter().filter_map(|run| marks.get_mut(*run).map(|mark| *mark = true)).count()
+        };
+        let from = order.len().saturating_sub(half);
+        if let Some(runs) = order.get_mut(from..) {
+            mark(runs, &mut slow);
+        }
+        if let Some(runs) = order.get_mut(..half) {
+            mark(runs, &mut fast);
+        }
+        Self { slow, fast }
+    }
+
+    pub(super) fn is_slow(&self, run: usize) -> bool {
+        self.slow.get(run).copied().unwrap_or_default()
+    }
+
+    pub(super) fn is_fast(&self, run: usize) -> bool {
+        self.fast.get(run).copied().unwrap_or_default()
+    }
+
+    /// The means of the slow and of the fast runs.
+    pub(super) fn means(&self, values: &[f64]) -> (f64, f64) {
+        let of = |marks: &[bool]| {
+            let chosen = values.iter().zip(marks).filter(|(_, is_in)| **is_in).map(|(value, _)| *value);
+            mean(&chosen.collect::<Vec<_>>())
+        };
+        (of(&self.slow), of(&self.fast))
+    }
+}
+
+/// What is known of a feature that may be a cause.
+#[derive(Debug)]
+pub(super) struct Candidate<'m> {
+    pub(super) feature: &'m Feature,
+    pub(super) values: Vec<f64>,
+    /// The values around 0, of length 1.
+    pub(super) unit: Vec<f64>,
+    /// Their ranks likewise.
+    pub(super) ranks: Vec<f64>,
+    /// Means of the slow and of the fast runs.
+    pub(super) slow: f64,
+    pub(super) fast: f64,
+    /// It is of the process that is measured.
+    pub(super) is_measured: bool,
+    /// It is the sum of others, or the time of the run itself.
+    pub(super) is_general: bool,
+}
+
+impl Candidate<'_> {
+    pub(super) fn excess(&self) -> f64 {
+        self.slow - self.fast
+    }
+
+    /// The share of its time in slow runs that fast ones do without: near 1 of what only slow runs have.
+    pub(super) fn specific(&self) -> f64 {
+        if self.slow > 0.0 { (self.excess() / self.slow).clamp(0.0, 1.0) } else { 0.0 }
+    }
+
+    fn is_time(&self) -> bool {
+        self.feature.name.measure.is_time()
+    }
+}
+
+/// The features that slow runs have more of, as far as these can matter where slow runs took `difference`
+/// longer.
+pub(super) fn candidates<'m>(
+    features: &'m [Feature],
+    metric: &[f64],
+    halves: &Halves,
+    difference: f64,
+) -> Vec<Candidate<'m>> {
+    let of_metric = unit(super::numbers::ranks(metric));
+    let mut all: Vec<(f64, &Feature, f64, f64)> = Vec::new();
+    for feature in features {
+        let (slow, fast) = halves.means(&feature.numbers());
+        let is_time = feature.name.measure.is_time();
+        if slow > fast && (!is_time || slow - fast >= 0.03 * difference) {
+            let size = if is_time {
+                1.0 + slow - fast
+            } else {
+                dot(&unit(super::numbers::ranks(&feature.numbers())), &of_metric)
+            };
+            all.push((size, feature, slow, fast));
+        }
+    }
+    all.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.name.cmp(&b.1.name)));
+    all.truncate(MOST);
+    let candidate = |(_, feature, slow, fast): (f64, &'m Feature, f64, f64)| {
+        let values = feature.numbers();
+        let ranks = unit(super::numbers::ranks(&values));
+        Candidate {
+            feature,
+            unit: unit(values.clone()),
+            values,
+            ranks,
+            slow,
+            fast,
+            is_measured: feature.is_measured,
+            is_general: false,
+        }
+    };
+    all.into_iter().map(candidate).collect()
+}
+
+/// Marks what is the time of the run itself, and what is only the sum of others.
+pub(super) fn mark_general(all: &mut [Candidate<'_>], metric: &[f64], halves: &Halves) {
+    let (of_metric, (_, fast)) = (unit(metric.to_vec()), halves.means(metric));
+    for candidate in all.iter_mut().filter(|candidate| candidate.is_time()) {
+        let is_large = candidate.fast >= OF_THE_RUN * fast;
+        candidate.is_general = is_large && dot(&candidate.unit, &of_metric) >= 0.8;
+    }
+    let sums = sums(all);
+    for (candidate, is_sum) in all.iter_mut().zip(sums) {
+        candidate.is_general |= is_sum;
+    }
+}
+
+/// Which of them are sums of others.
+fn sums(all: &[Candidate<'_>]) -> Vec<bool> {
+    // Those that are as good as one are compared once, by the most specific of them.
+    let mut order: Vec<&Candidate<'_>> = all.iter().filter(|candidate| candidate.is_time()).collect();
+    order.sort_by(|a, b| b.specific().total_cmp(&a.specific()).then(b.excess().total_cmp(&a.excess())));
+    let mut distinct: Vec<&Candidate<'_>> = Vec::new();
+    for candidate in order {
+        // Half of something moves with it, and is no part of the same sums.
+        let is_new = !distinct.iter().any(|known| is_one(known, candidate));
+        if is_new && distinct.len() < MOST_DISTINCT {
+            distinct.push(candidate);
+        }
+    }
+    // Small ones first: what is a sum itself is no part of a larger one, since it would hide the parts.
+    let size = |candidate: &Candidate<'_>| {
+        let middle = mean(&candidate.values);
+        candidate.values.iter().map(|value| (value - middle) * (value - middle)).sum::<f64>()
+    };
+    distinct.sort_by(|a, b| size(a).total_cmp(&size(b)));
+    let (mut sums, mut parts) = (Vec::<&Candidate<'_>>::new(), Vec::<&Candidate<'_>>::new());
+    for whole in distinct {
+        let inside: Vec<&Candidate<'_>> = parts.iter().copied().filter(|part| is_in(part, whole)).collect();
+        if is_sum_of(whole, &inside) { sums.push(whole) } else { parts.push(whole) }
+    }
+    let is_sum =
+        |candidate: &Candidate<'_>| candidate.is_time() && sums.iter().any(|sum| is_one(sum, candidate));
+    all.iter().map(is_sum).collect()
+}
+
+/// Whether two are as good as one: they move together, and as far.
+fn is_one(a: &Candidate<'_>, b: &Candidate<'_>) -> bool {
+    let ratio = dot(&a.values, &a.unit) / dot(&b.values, &b.unit);
+    dot(&a.unit, &b.unit) >= THE_SAME && (0.8..=1.25).contains(&ratio)
+}
+
+/// Whether one may be a part of the other: it is never much larger.
+fn is_in(part: &Candidate<'_>, whole: &Candidate<'_>) -> bool {
+    let larger = part.values.iter().zip(&whole.values).filter(|(part, whole)| **part > **whole * 1.05 + 1.0);
+    larger.count() * 20 <= part.values.len()
+}
+
+/// Whether two or more independent parts make up most of how it varies, each with about the same number of
+/// milliseconds in the whole as in itself.
+fn is_sum_of(whole: &Candidate<'_>, parts: &[&Candidate<'_>]) -> bool {
+    let middle = mean(&whole.values);
+    let mut rest: Vec<f64> = whole.values.iter().map(|value| value - middle).collect();
+    let (all, mut found) = (dot(&rest, &rest), Vec::<&Candidate<'_>>::new());
+    while found.len() < 8 {
+        // How much of the rest goes with a part, and with how many milliseconds for each of its own.
+        let fits = |part: &&Candidate<'_>| {
+            let along = dot(&rest, &part.unit);
+            let per_ms = along / dot(&part.values, &part.unit);
+            let is_new = found.iter().all(|known| dot(&known.unit, &part.unit) < INDEPENDENT);
+            (is_new && along * along >= LEAST_PART * all && (0.5..=1.6).contains(&per_ms)).then_some(along)
+        };
+        let fitting = parts.iter().filter_map(|part| Some((fits(part)?, *part)));
+        let Some((along, best)) = fitting.max_by(|a, b| a.0.total_cmp(&b.0)) else { break };
+        // A single part that is nearly all of it makes it another name of that part.
+        if along * along >= NEARLY_ALL * all {
+            return false;
+        }
+        rest.iter_mut().zip(&best.unit).for_each(|(rest, part)| *rest -= along * part);
+        found.push(best);
+    }
+    found.len() >= 2 && dot(&rest, &rest) <= (1.0 - EXPLAINED) * all
+}

@@ -1,0 +1,237 @@
+//! Features of all runs, asked in SQL: sums by run, process and name, of tables that summaries have, too.
+
+use etwkit_query::Session;
+use etwkit_query::dump::FromRows;
+
+use super::feature::{Kind, Matrix, Measure, Name};
+use crate::Result;
+
+/// Numbers of a feature in a run that are read, at most: with more runs, features have to be larger.
+const MOST_NUMBERS: i64 = 6_000_000;
+
+etwkit_query::declare! {
+    /// Times of something in a run.
+    row Times {
+        trace_id: i64 = "Run.",
+        process: Option<String> = "Process.",
+        what: Option<String> = "What it is of.",
+        cpu_ms: f64 = "CPU.",
+        wait_ms: f64 = "Wait.",
+        ready_ms: f64 = "Ready time.",
+        depth: f64 = "Frames further in.",
+    }
+
+    /// A number of something in a run.
+    row Number {
+        trace_id: i64 = "Run.",
+        process: Option<String> = "Process.",
+        what: Option<String> = "What it is of.",
+        value: f64 = "The number.",
+        bytes: f64 = "Bytes.",
+    }
+
+    /// How many numbers there would be.
+    row Count {
+        numbers: i64 = "Numbers.",
+    }
+}
+
+/// Frames that stacks of all waits and threads have: they name none.
+const PLUMBING: [&str; 16] = [
+    "ntoskrnl.exe!Ki",
+    "ntoskrnl.exe!KeWait",
+    "ntoskrnl.exe!KeRemove",
+    "ntoskrnl.exe!KeDelay",
+    "ntoskrnl.exe!NtDelay",
+    "ntoskrnl.exe!NtRemove",
+    "ntoskrnl.exe!ObWait",
+    "ntoskrnl.exe!ObpWait",
+    "ntoskrnl.exe!NtWait",
+    "ntoskrnl.exe!Iof",
+    "ntoskrnl.exe!Psp",
+    "ntdll.dll!Nt",
+    "ntdll.dll!Zw",
+    "ntdll.dll!RtlUserThread",
+    "ntdll.dll!Ldr",
+    "kernel32.dll!BaseThread",
+];
+
+const PROCESS: &str = "LEFT JOIN process p ON p.process_key = c.process_key AND p.trace_id = c.trace_id";
+
+/// What a folder of a path is: all up to the last separator.
+const FOLDER: &str = r"regexp_replace(c.path, '[^\\]*$', '')";
+
+/// A kind of features with times, and its SQL above a least size (`$least`, in ms).
+fn times(floor_ms: f64) -> [(Kind, String); 3] {
+    let sums = "sum(coalesce(c.wait_ns, 0)) / 1e6 AS wait_ms, sum(coalesce(c.ready_ns, 0)) / 1e6 AS ready_ms";
+    let grouped = format!(
+        "GROUP BY c.trace_id, p.name, what
+HAVING sum(cpu_ns) >= {least} OR sum(coalesce(c.wait_ns, 0)) >= {least}
+  OR sum(coalesce(c.ready_ns, 0)) >= {least}",
+        least = floor_ms * 1e6
+    );
+    let of = |what: &str, depth: &str, table: &str, condition: &str| {
+        format!(
+            "SELECT c.trace_id, p.name AS process, {what} AS what, sum(c.cpu_ns) / 1e6 AS cpu_ms,
+  {sums}, {depth} AS depth
+FROM {table} c {PROCESS}{condition}
+{grouped}"
+        )
+    };
+    let tags = " WHERE c.tag_set = 'default' AND c.tag <> 'Other'";
+    [
+        (Kind::Method, of("coalesce(c.module, '?') || '!' || c.method", "min(c.depth)", "cpu_method", "")),
+        (Kind::Tag, of("c.tag", "0.0", "cpu_tag", tags)),
+        (Kind::Process, of("''", "0.0", "cpu_process", "")),
+    ]
+}
+
+/// Kinds of features with one time and bytes.
+fn numbers() -> [(Kind, Measure, String); 13] {
+    let of = |table: &str, what: &str, ns: &str, bytes: &str| {
+        format!(
+            "SELECT c.trace_id, p.name AS process, {what} AS what, sum(CAST({ns} AS DOUBLE)) / 1e6 AS value,
+  sum(CAST({bytes} AS DOUBLE)) AS bytes
+FROM {table} c {PROCESS}
+GROUP BY c.trace_id, p.name, what"
+        )
+    };
+    let disk = "c.read_service_ns + c.write_service_ns + c.flush_service_ns";
+    let of_disk = "c.read_bytes + c.write_bytes";
+    let counted = "SELECT c.trace_id, p.name AS process, ";
+    let pmc = format!(
+        "{counted}c.counter AS what, sum(CAST(c.value AS DOUBLE)) AS value, 0.0 AS bytes
+FROM pmc_thread c {PROCESS} WHERE c.kind = 'counted'
+GROUP BY c.trace_id, p.name, c.counter"
+    );
+    let cycles = format!(
+        "{counted}'cycles per instruction' AS what,
+  sum(CAST(c.value AS DOUBLE)) FILTER (WHERE c.counter = 'TotalCycles')
+  / nullif(sum(CAST(c.value AS DOUBLE)) FILTER (WHERE c.counter = 'InstructionRetired'), 0) AS value,
+  0.0 AS bytes
+FROM pmc_thread c {PROCESS} WHERE c.kind = 'counted'
+GROUP BY c.trace_id, p.name"
+    );
+    let modules = "SELECT trace_id, CAST(NULL AS VARCHAR) AS process,
+  name || coalesce(' ' || coalesce(file_version, product_version), '') AS what, 1.0 AS value, 0.0 AS bytes
+FROM module GROUP BY trace_id, what"
+        .to_owned();
+    [
+        (Kind::Driver, Measure::Time, of("mini_filter_driver", "c.module", "c.duration_ns", "0")),
+        (Kind::Dns, Measure::Time, of("dns_query", "c.name", "coalesce(c.duration_ns, 0)", "0")),
+        (Kind::HardFault, Measure::Time, of("hard_fault_file", "''", "c.duration_ns", "c.size_bytes")),
+        (Kind::Gc, Measure::Time, of("gc", "''", "coalesce(c.suspended_ns, 0)", "0")),
+        (Kind::Jit, Measure::Time, of("jit", "''", "coalesce(c.duration_ns, 0)", "0")),
+        (Kind::Disk, Measure::Time, of("disk_file", "''", disk, of_disk)),
+        (Kind::File, Measure::Time, of("file_file", "''", "c.duration_ns", "c.result_bytes")),
+        (Kind::Folder, Measure::Time, of("disk_file", FOLDER, disk, of_disk)),
+        (
+            Kind::Reason,
+            Measure::Wait,
+            of("context_switch", "wait_reason_name(c.wait_reason)", "coalesce(c.wait_ns, 0)", "0"),
+        ),
+        (Kind::Pmc, Measure::Count, pmc),
+        (Kind::Pmc, Measure::Ratio, cycles),
+        (Kind::Module, Measure::Present, modules),
+        (Kind::Setting, Measure::Present, settings()),
+    ]
+}
+
+/// What a machine has or is set to, as `name: value`.
+fn settings() -> String {
+    let of = |name: &str, value: &str, from: &str| {
+        format!(
+            "SELECT trace_id, CAST(NULL AS VARCHAR) AS process,
+  {name} || ': ' || CAST({value} AS VARCHAR) AS what, 1.0 AS value, 0.0 AS bytes FROM {from}"
+        )
+    };
+    let cache = "CASE WHEN is_write_cache_enabled THEN 'on' ELSE 'off' END";
+    [
+        of(
+            "'write cache of disk ' || CAST(disk AS VARCHAR)",
+            cache,
+            "disk WHERE is_write_cache_enabled IS NOT NULL",
+        ),
+        of(
+            "coalesce(name, setting_guid)",
+            "value_hex",
+            "power_setting WHERE kind = 'rundown' GROUP BY 1, 2, 3",
+        ),
+        of("topic || ' ' || name", "value", "system_config WHERE value IS NOT NULL GROUP BY 1, 2, 3"),
+        of("'processors'", "processors", "trace"),
+        of("'computer'", "computer", "trace WHERE computer IS NOT NULL"),
+        of("'Windows'", "os_version", "trace WHERE os_version IS NOT NULL"),
+    ]
+    .join("\nUNION ALL\n")
+}
+
+/// The SQL of all kinds, for people to read.
+pub(super) fn shown() -> String {
+    let times = times(1.0).into_iter();
+    let numbers = numbers().into_iter().map(|(kind, _, sql)| (kind, sql));
+    times.chain(numbers).map(|(kind, sql)| format!("-- {}\n{sql};\n", kind.word())).collect()
+}
+
+/// The features of so many runs. Of methods, tags and processes those that have `floor_ms` in some run.
+/// `has_rows`: all extracts have single rows, and not sums alone.
+pub(super) fn load(session: &Session, runs: usize, floor_ms: f64, has_rows: bool) -> Result<Matrix> {
+    let mut matrix = Matrix::new(runs);
+    let floor_ms = enough(session, floor_ms)?;
+    for (kind, sql) in times(floor_ms) {
+        each(session, &sql, |row: Times| {
+            let what = row.what.unwrap_or_default();
+            if PLUMBING.iter().any(|frame| what.starts_with(frame)) {
+                return;
+            }
+            let process = Some(row.process.unwrap_or_else(|| "?".to_owned()));
+            let run = usize::try_from(row.trace_id).unwrap_or(usize::MAX);
+            let all =
+                [(Measure::Cpu, row.cpu_ms), (Measure::Wait, row.wait_ms), (Measure::Ready, row.ready_ms)];
+            for (measure, value) in all.into_iter().filter(|(_, value)| *value > 0.0) {
+                let name = Name { kind, measure, what: what.clone(), process: process.clone() };
+                matrix.add(run, name, row.depth, value);
+            }
+        })?;
+    }
+    for (kind, measure, sql) in numbers() {
+        if kind == Kind::Reason && !has_rows {
+            continue;
+        }
+        each(session, &sql, |row: Number| {
+            let Some(what) = row.what else { return };
+            let run = usize::try_from(row.trace_id).unwrap_or(usize::MAX);
+            let of_machine = matches!(kind, Kind::Module | Kind::Setting);
+            let process = (!of_machine).then(|| row.process.unwrap_or_else(|| "?".to_owned()));
+            let name = Name { kind, measure, what, process };
+            if row.bytes > 0.0 {
+                matrix.add(run, Name { measure: Measure::Bytes, ..name.clone() }, 0.0, row.bytes);
+            }
+            matrix.add(run, name, 0.0, if measure == Measure::Present { 1.0 } else { row.value });
+        })?;
+    }
+    matrix.finish();
+    Ok(matrix)
+}
+
+/// The least size with which there are not too many numbers.
+fn enough(session: &Session, mut floor_ms: f64) -> Result<f64> {
+    loop {
+        let [(_, methods), ..] = times(floor_ms);
+        let mut numbers = 0;
+        each(session, &format!("SELECT count(*) AS numbers FROM ({methods})"), |row: Count| {
+            numbers = row.numbers;
+        })?;
+        if numbers <= MOST_NUMBERS {
+            return Ok(floor_ms);
+        }
+        floor_ms *= 2.0;
+    }
+}
+
+/// Rows of an answer, a batch at a time.
+pub(super) fn each<R: FromRows>(session: &Session, sql: &str, mut take: impl FnMut(R)) -> Result<()> {
+    for batch in session.sql(sql)? {
+        R::read(&batch?)?.into_iter().for_each(&mut take);
+    }
+    Ok(())
+}

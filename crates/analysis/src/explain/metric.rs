@@ -1,0 +1,133 @@
+//! How slow each run is: one number.
+
+use etwkit_query::Session;
+use etwkit_query::dump::Error;
+use etwkit_query::dump::any_rows::{AnyValue, ask_any};
+use etwkit_query::library::Query;
+use etwkit_query::question::OptionError;
+
+use super::ExplainRequest;
+use super::load::each;
+use super::runs::Run;
+use crate::Result;
+
+etwkit_query::declare! {
+    /// A metric.
+    row Measured {
+        trace_id: i64 = "Run.",
+        metric_ms: Option<f64> = "The metric.",
+    }
+}
+
+const DURATION: &str = "duration";
+const PROCESS_CPU: &str = "process-cpu";
+const MARK_TO_MARK: &str = "mark-to-mark";
+
+impl ExplainRequest {
+    fn word(&self) -> &str {
+        self.metric.as_deref().unwrap_or(DURATION)
+    }
+
+    /// Whether the metric is SQL: one word is none.
+    fn is_sql(&self) -> bool {
+        self.word().trim().contains(char::is_whitespace)
+    }
+
+    /// Whether the options fit the metric.
+    pub(super) fn check_metric(&self) -> std::result::Result<(), OptionError> {
+        let wrong = |problem: &str| Err(OptionError::Value { option: "metric", problem: problem.to_owned() });
+        match self.word() {
+            PROCESS_CPU if self.process.is_none() => wrong("process-cpu needs --process"),
+            MARK_TO_MARK if self.from_mark.is_none() || self.to_mark.is_none() => {
+                wrong("mark-to-mark needs --from-mark and --to-mark")
+            }
+            DURATION | PROCESS_CPU | MARK_TO_MARK => Ok(()),
+            _ if self.is_sql() => Ok(()),
+            _ => wrong("expected duration, process-cpu, mark-to-mark, or SQL"),
+        }
+    }
+
+    /// The SQL of the metric; none of what names of files say.
+    pub(super) fn metric_sql(&self) -> Option<String> {
+        let process = quoted(self.process.as_deref().unwrap_or("*"));
+        match self.word() {
+            PROCESS_CPU => Some(format!(
+                "SELECT c.trace_id, sum(coalesce(c.run_ns, c.cpu_ns)) / 1e6 AS metric_ms
+FROM cpu_process c JOIN process p ON p.process_key = c.process_key AND p.trace_id = c.trace_id
+WHERE process_match(p.name, p.pid, {process}) GROUP BY c.trace_id"
+            )),
+            MARK_TO_MARK => {
+                let text = |mark: &Option<String>| quoted(mark.as_deref().unwrap_or("*"));
+                let (from, to) = (text(&self.from_mark), text(&self.to_mark));
+                Some(format!(
+                    "SELECT f.trace_id, (min(t.ts_ns) - f.from_ns) / 1e6 AS metric_ms
+FROM (SELECT trace_id, min(ts_ns) AS from_ns FROM mark WHERE wildcard_match(text, {from}) GROUP BY trace_id) f
+JOIN mark t ON t.trace_id = f.trace_id AND t.ts_ns > f.from_ns
+WHERE wildcard_match(t.text, {to}) GROUP BY f.trace_id, f.from_ns"
+                ))
+            }
+            DURATION if self.process.is_some() => Some(format!(
+                "SELECT p.trace_id,
+  (max(coalesce(p.stop_ns, t.duration_ns)) - min(coalesce(p.start_ns, 0))) / 1e6 AS metric_ms
+FROM process p JOIN trace t ON t.trace_id = p.trace_id
+WHERE process_match(p.name, p.pid, {process}) GROUP BY p.trace_id"
+            )),
+            DURATION => Some("SELECT trace_id, duration_ns / 1e6 AS metric_ms FROM trace".to_owned()),
+            sql => Some(sql.to_owned()),
+        }
+    }
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+/// Gives each run its metric, and says what that is.
+pub(super) fn ask(asked: &ExplainRequest, session: &Session, runs: &mut [Run]) -> Result<String> {
+    if asked.word() == DURATION && runs.iter().all(|run| run.named_ms.is_some()) && !runs.is_empty() {
+        runs.iter_mut().for_each(|run| run.metric = run.named_ms);
+        return Ok("duration of the test, by the name of the file".to_owned());
+    }
+    let sql = asked.metric_sql().unwrap_or_default();
+    if asked.is_sql() {
+        own(session, sql, runs)?;
+        return Ok("the SQL of --metric".to_owned());
+    }
+    each(session, &sql, |row: Measured| {
+        let run = usize::try_from(row.trace_id).ok().and_then(|run| runs.get_mut(run));
+        run.into_iter().for_each(|run| run.metric = row.metric_ms.filter(|metric| metric.is_finite()));
+    })?;
+    let process = asked.process.as_deref().unwrap_or_default();
+    Ok(match asked.word() {
+        PROCESS_CPU => format!("CPU of {process}"),
+        MARK_TO_MARK => "time from mark to mark".to_owned(),
+        _ if asked.process.is_some() => format!("lifetime of {process}"),
+        _ => "length of the trace".to_owned(),
+    })
+}
+
+/// Asks SQL of the user: `trace_id` and one other column, or that with the name `metric`.
+fn own(session: &Session, sql: String, runs: &mut [Run]) -> Result<()> {
+    let (rows, _) = ask_any(session, &Query::own("", sql), &[], runs.len().saturating_mul(2))?;
+    for row in rows {
+        let others = || row.iter().filter(|(name, _)| *name != "trace_id");
+        let value = row.get("metric").or_else(|| others().next().map(|(_, value)| value));
+        let is_one = row.contains_key("metric") || others().count() == 1;
+        let run = row.get("trace_id").and_then(AnyValue::whole);
+        let (Some(run), Some(value), true) = (run, value, is_one) else {
+            return Err(Error::NotThere {
+                message: "the SQL of --metric does not give trace_id and one number".to_owned(),
+                how: "for example SELECT trace_id, max(ts_ns) / 1e6 FROM mark GROUP BY trace_id".to_owned(),
+            });
+        };
+        let number = match value {
+            AnyValue::Whole(number) => Some(*number as f64),
+            AnyValue::Number(number) if number.is_finite() => Some(*number),
+            _ => None,
+        };
+        if let Some(run) = usize::try_from(run).ok().and_then(|run| runs.get_mut(run)) {
+            run.metric = number;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! What goes with the slow ones of many runs: `etwkit explain`.
+//!
+//! Each extract is a run. Each run has a metric (how long it took) and features: times of methods, tags,
+//! processes, files and so on, and what its machine is and has. Features that go with the metric are causes
+//! ([`causes`]), the strongest first; what moves together is one cause. What stands beside that is which runs
+//! cannot be compared with the others, which are far from them, and when they changed ([`runs`], [`chance`]).
+//! Definitions with worked examples are in `docs/explain.md`.
+
+mod causes;
+mod chance;
+mod feature;
+mod groups;
+mod load;
+mod metric;
+mod numbers;
+mod page;
+mod question;
+mod recorded;
+mod rows;
+mod runs;
+mod sentence;
+mod view;
+
+use etwkit_query::Session;
+use etwkit_query::filter::TextFilter;
+use etwkit_query::question::{Among, option};
+
+use crate::Result;
+use causes::Causes;
+use chance::Change;
+use feature::Matrix;
+use recorded::Missing;
+use runs::Run;
+
+pub use page::PAGE_BEGINS;
+pub use rows::{CauseRow, ChangeRow, EffectRow, MissingRow, RunRow};
+
+etwkit_query::declare! {
+    /// What is slow, and what is answered.
+    pub request ExplainRequest {
+        /// How slow a run is: duration, process-cpu, mark-to-mark, or SQL that gives a trace_id and one
+        /// number (ms) for each run
+        metric: Option<String> = option("METRIC"),
+        /// The process that is measured (*, ?, several with ;, ! excludes)
+        process: Option<String> = option("NAMES").of(Among::Processes),
+        /// With --metric mark-to-mark: the first mark with such a text begins a run (*, ?)
+        from_mark: Option<String> = option("TEXT").called("from-mark"),
+        /// With --metric mark-to-mark: the next one behind it with such a text ends it (*, ?)
+        to_mark: Option<String> = option("TEXT").called("to-mark"),
+        /// Only this table
+        table: Option<ExplainTable> = option("TABLE").shape(),
+    }
+
+    /// Tables of the answer.
+    pub words ExplainTable {
+        "causes" => Causes = "What goes with the slow runs.",
+        "runs" => Runs = "The runs.",
+        "change" => Change = "When they became slower or faster.",
+        "not-recorded" => NotRecorded = "What could not be compared.",
+        "effects" => Effects = "What each cause adds to each run.",
+    }
+}
+
+/// What was found out about many runs.
+#[derive(Debug)]
+pub struct Explanation {
+    /// What the metric is called.
+    metric: String,
+    /// In the order of their extracts.
+    runs: Vec<Run>,
+    /// Places of the runs that have a metric.
+    measured: Vec<usize>,
+    causes: Causes,
+    /// Places of the measured runs in the order of time.
+    by_time: Vec<usize>,
+    change: Option<Change>,
+    missing: Vec<Missing>,
+}
+
+impl ExplainRequest {
+    /// Explains the extracts of a session, each of which is a run.
+    ///
+    /// # Errors
+    /// The metric cannot be asked for, or a query fails.
+    pub fn explain(&self, session: &Session) -> Result<Explanation> {
+        let mut runs = runs::load(session)?;
+        let metric = metric::ask(self, session, &mut runs)?;
+        let measured: Vec<usize> =
+            (0..runs.len()).filter(|run| runs::metric_of(&runs, *run).is_some()).collect();
+        let values: Vec<f64> = measured.iter().filter_map(|run| runs::metric_of(&runs, *run)).collect();
+        let floor_ms = (0.002 * numbers::median(&values)).max(0.5);
+        let has_rows = runs.iter().all(|run| run.has_rows);
+        let mut matrix = load::load(session, runs.len(), floor_ms, has_rows)?;
+        if let Some(process) = &self.process {
+            matrix.measure(&TextFilter::parse(process));
+        }
+        runs::compare(self, session, &mut runs, &matrix)?;
+        Ok(Explanation::of(metric, runs, measured, &matrix, recorded::missing(session)?))
+    }
+}
+
+impl Explanation {
+    fn of(
+        metric: String,
+        runs: Vec<Run>,
+        measured: Vec<usize>,
+        matrix: &Matrix,
+        missing: Vec<Missing>,
+    ) -> Self {
+        let values: Vec<f64> = measured.iter().filter_map(|run| runs::metric_of(&runs, *run)).collect();
+        let causes = Causes::find(&matrix.of_runs(&measured), &values);
+        let mut by_time: Vec<usize> = (0..measured.len()).collect();
+        let began = |place: &usize| measured.get(*place).and_then(|run| runs.get(*run)).map(|run| run.began);
+        by_time.sort_by_key(|place| (began(place), *place));
+        let in_time: Vec<f64> = by_time.iter().filter_map(|place| values.get(*place).copied()).collect();
+        let change = chance::change(&in_time).filter(|change| change.p <= runs::CHANGED);
+        Self { metric, runs, measured, causes, by_time, change, missing }
+    }
+}

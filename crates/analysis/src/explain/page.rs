@@ -1,0 +1,172 @@
+//! The answer as one page that needs nothing else: tables, and a heat map of runs and causes.
+
+use std::fmt::Write as _;
+
+use super::Explanation;
+use super::rows::{CauseRow, RunRow};
+use super::sentence::{cause_name, ms};
+use super::view::p_text;
+
+/// Runs of a heat map, at most: a page with more can no longer be scrolled through.
+const MOST_RUNS: usize = 5000;
+
+/// Text of a page: names come from files of strangers. What is invisible or turns the direction of text
+/// round is written as its number.
+struct Text<'t>(&'t str);
+
+impl std::fmt::Display for Text<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for letter in self.0.chars() {
+            match letter {
+                '&' => f.write_str("&amp;")?,
+                '<' => f.write_str("&lt;")?,
+                '>' => f.write_str("&gt;")?,
+                '"' => f.write_str("&quot;")?,
+                '\'' => f.write_str("&#39;")?,
+                '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => {
+                    write!(f, "\\u{{{:x}}}", u32::from(letter))?;
+                }
+                letter if letter.is_control() => write!(f, "\\x{:02x}", u32::from(letter))?,
+                letter => f.write_char(letter)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a page begins with, and no other file does.
+pub const PAGE_BEGINS: &str = "<!doctype html>\n<!-- etwkit explain -->\n";
+
+const HEAD: &str = "\
+<html lang=\"en\"><head><meta charset=\"utf-8\">
+<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">
+<title>etwkit explain</title><style>
+body { font: 14px system-ui, sans-serif; margin: 2em; color: #222; background: #fff }
+h1 { font-size: 1.3em; max-width: 60em } h2 { font-size: 1.1em; margin-top: 2em }
+table { border-collapse: collapse }
+th, td { padding: 3px 8px; text-align: left; vertical-align: top; border-bottom: 1px solid #ddd }
+td.n, th.n { text-align: right; font-variant-numeric: tabular-nums }
+th { position: sticky; top: 0; background: #f4f4f4 }
+.names { color: #666; font-size: .9em } .odd { color: #a33 }
+</style></head><body>
+";
+
+impl Explanation {
+    /// The answer as a page of HTML without scripts, which loads nothing.
+    #[must_use]
+    pub fn page(&self) -> String {
+        let mut page = [PAGE_BEGINS, HEAD].concat();
+        // Writing into a text cannot fail.
+        let _ = self.write(&mut page);
+        page
+    }
+
+    fn write(&self, page: &mut String) -> std::fmt::Result {
+        writeln!(page, "<h1>{}</h1>", Text(&self.sentence()))?;
+        for line in self.more() {
+            writeln!(page, "<p>{}</p>", Text(&line))?;
+        }
+        let causes = self.cause_rows();
+        if !causes.is_empty() {
+            write_causes(page, &causes)?;
+        }
+        self.write_runs(page)?;
+        let missing = self.missing_rows();
+        if !missing.is_empty() {
+            writeln!(
+                page,
+                "<h2>Not recorded</h2><table><tr><th>Topic<th class=n>Runs without<th>Not known</tr>"
+            )?;
+            for row in &missing {
+                let (topic, means) = (Text(&row.topic), Text(&row.means));
+                writeln!(
+                    page,
+                    "<tr><td>{topic}<td class=n>{} of {}<td>{means}</tr>",
+                    row.runs, row.all_runs
+                )?;
+            }
+            writeln!(page, "</table>")?;
+        }
+        page.write_str("</body></html>\n")
+    }
+
+    /// The heat map: a row for each run, the slowest first, a column for each cause.
+    fn write_runs(&self, page: &mut String) -> std::fmt::Result {
+        let mut rows: Vec<RunRow> = self.run_rows();
+        let size = |row: &RunRow| row.metric_ms.unwrap_or(f64::NEG_INFINITY);
+        rows.sort_by(|a, b| size(b).total_cmp(&size(a)).then(a.run.cmp(&b.run)));
+        write!(page, "<h2>Runs</h2><table><tr><th>Run<th class=n>ms<th>State")?;
+        for (number, cause) in (1..).zip(&self.causes.causes) {
+            write!(page, "<th class=n title=\"{}\">{number}", Text(&cause_name(cause)))?;
+        }
+        writeln!(page, "<th>Not comparable</tr>")?;
+        let causes = || self.causes.causes.iter();
+        let all = causes().flat_map(|cause| &cause.effects).map(|effect| effect.abs());
+        let largest = all.fold(0.0, f64::max);
+        for row in rows.iter().take(MOST_RUNS) {
+            let metric = row.metric_ms.map_or_else(String::new, |metric| format!("{metric:.1}"));
+            let odd = if row.state == "ok" { "" } else { " class=odd" };
+            write!(page, "<tr><td>{}<td class=n>{metric}<td{odd}>{}", Text(&row.extract), Text(&row.state))?;
+            let place = usize::try_from(row.run).ok().and_then(|run| self.measured.binary_search(&run).ok());
+            for cause in causes() {
+                match place.and_then(|place| cause.effects.get(place)) {
+                    Some(effect) => write_heat(page, *effect, largest)?,
+                    None => page.write_str("<td>")?,
+                }
+            }
+            writeln!(page, "<td>{}</tr>", Text(row.not_comparable.as_deref().unwrap_or_default()))?;
+        }
+        writeln!(page, "</table>")
+    }
+}
+
+fn write_causes(page: &mut String, causes: &[CauseRow]) -> std::fmt::Result {
+    writeln!(
+        page,
+        "<h2>Causes</h2><table><tr><th class=n>#<th class=n>Effect<th class=n>Share<th>What\
+         <th class=n>Slow runs<th class=n>Fast runs<th class=n>p</tr>"
+    )?;
+    for row in causes {
+        let rest = if row.is_rest { "the rest of " } else { "" };
+        let (kind, measure, name) = (Text(&row.kind), Text(&row.measure), Text(&row.name));
+        let process = Text(row.process.as_deref().unwrap_or_default());
+        write!(
+            page,
+            "<tr><td class=n>{}<td class=n>{}<td class=n>{:.0} %\
+             <td>{rest}{measure}, {kind} <b>{name}</b> {process}",
+            row.cause,
+            ms(row.effect_ms),
+            row.share_percent
+        )?;
+        for name in row.moves_with.split("; ").filter(|name| !name.is_empty()) {
+            write!(page, "<div class=names>= {}</div>", Text(name))?;
+        }
+        let p = row.p_value.map(p_text).unwrap_or_default();
+        let unit = Text(&row.unit);
+        writeln!(
+            page,
+            "<td class=n>{:.1} {unit}<td class=n>{:.1} {unit}<td class=n>{p}</tr>",
+            row.slow, row.fast
+        )?;
+    }
+    writeln!(page, "</table>")
+}
+
+/// A cell: the redder, the more it adds; the bluer, the more it saves.
+fn write_heat(page: &mut String, effect: f64, largest: f64) -> std::fmt::Result {
+    let strength = if largest > 0.0 { (effect.abs() / largest).clamp(0.0, 1.0) } else { 0.0 };
+    let colour = if effect >= 0.0 { "220,60,40" } else { "60,110,220" };
+    write!(page, "<td class=n style=\"background:rgba({colour},{strength:.2})\">{effect:.1}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_strangers_stay_text() {
+        let hostile = "<script>alert('1')</script>\"&\u{202e}\u{1b}[31m";
+        let text = Text(hostile).to_string();
+        assert_eq!(text, "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&quot;&amp;\\u{202e}\\x1b[31m");
+    }
+}

@@ -1,0 +1,202 @@
+//! The declared question: its tables, and what stands above them.
+
+use etwkit_query::Session;
+use etwkit_query::question::{Above, Answer, Form, Line, OptionError, Question, Shows, fields};
+
+use super::causes::Cause;
+use super::rows::{CauseRow, ChangeRow, EffectRow, MissingRow, RunRow};
+use super::sentence::cause_name;
+use super::view::{CAUSES, CHANGES, EFFECTS, NOT_RECORDED, RUNS};
+use super::{ExplainRequest, ExplainTable, Explanation, load, runs};
+
+/// Runs that people see where all tables are shown and there are more: those that are not as the others.
+const SHOWN_RUNS: usize = 40;
+
+impl Question for ExplainRequest {
+    const NAME: &'static str = "explain";
+    const SENTENCE: &'static str = "What goes with the slow ones of many runs, and which cannot be compared";
+    const OF_ALL: bool = true;
+
+    fn form(&self) -> Form<Self> {
+        let metric = self.metric_sql().map(|sql| format!("-- metric\n{sql};\n")).unwrap_or_default();
+        let sql = format!("{metric}{}", load::shown());
+        let answer = |asked: &Self, session: &Session| Ok(asked.told(&asked.explain(session)?));
+        match self.table {
+            None => {
+                let all = [
+                    fields::<CauseRow>(),
+                    fields::<RunRow>(),
+                    fields::<ChangeRow>(),
+                    fields::<MissingRow>(),
+                    fields::<EffectRow>(),
+                ];
+                Form::report(sql, all.into_iter().flatten(), answer)
+            }
+            Some(ExplainTable::Causes) => Form::made::<CauseRow>(sql, answer),
+            Some(ExplainTable::Runs) => Form::made::<RunRow>(sql, answer),
+            Some(ExplainTable::Change) => Form::made::<ChangeRow>(sql, answer),
+            Some(ExplainTable::NotRecorded) => Form::made::<MissingRow>(sql, answer),
+            Some(ExplainTable::Effects) => Form::made::<EffectRow>(sql, answer),
+        }
+    }
+
+    fn one_table(&self) -> Option<&'static str> {
+        let how = "choose it with --table causes, runs, change, not-recorded or effects";
+        self.table.is_none().then_some(how)
+    }
+
+    fn check(&self) -> Result<(), OptionError> {
+        self.check_metric()
+    }
+}
+
+impl ExplainRequest {
+    fn told(&self, found: &Explanation) -> Answer {
+        let (all, wanted) = (self.table.is_none(), self.table);
+        let is_wanted = |table: ExplainTable| all || wanted == Some(table);
+        let mut tables = Vec::new();
+        if is_wanted(ExplainTable::Causes) {
+            let rest = found.causes.difference() - found.causes.explained();
+            let left = !found.causes.causes.is_empty() && rest > 0.0;
+            let left = left.then(|| Line::new(format!("{} are not explained", super::sentence::ms(rest))));
+            let answer = Answer::rows(self, &CAUSES, found.cause_rows()).with_foot(left);
+            tables.push(("causes", "Causes", answer));
+        }
+        if is_wanted(ExplainTable::Runs) {
+            let rows = found.run_rows();
+            let hides = all && rows.len() > SHOWN_RUNS;
+            let odd: Vec<RunRow> =
+                rows.iter().filter(|row| !hides || row.state != "ok").take(SHOWN_RUNS).cloned().collect();
+            let hidden = rows.len().saturating_sub(odd.len());
+            let more = (hidden > 0).then(|| Line::new(format!("… {hidden} more (--table runs shows all)")));
+            let answer = Answer::rows(self, &RUNS, odd).with_foot(more).with_records(rows);
+            tables.push(("runs", if hides { "Runs that are not as the others" } else { "Runs" }, answer));
+        }
+        if is_wanted(ExplainTable::Change) {
+            let rows = found.change_row().into_iter().collect();
+            tables.push(("change", "Change over time", Answer::rows(self, &CHANGES, rows)));
+        }
+        if is_wanted(ExplainTable::NotRecorded) {
+            tables.push((
+                "not-recorded",
+                "Not recorded",
+                Answer::rows(self, &NOT_RECORDED, found.missing_rows()),
+            ));
+        }
+        if is_wanted(ExplainTable::Effects) {
+            let answer = Answer::rows(self, &EFFECTS, found.effect_rows());
+            let answer = if all { answer.showing(Shows::Sums) } else { answer };
+            tables.push(("effects", "", answer));
+        }
+        let head: Vec<Line> = std::iter::once(Line::heading(found.sentence()))
+            .chain(found.more().into_iter().map(Line::new))
+            .collect();
+        if !all {
+            let one = tables.into_iter().next().map(|(_, _, answer)| answer);
+            let one = one.unwrap_or_else(|| Answer::rows(self, &CAUSES, Vec::new()));
+            return one.with_head(head).below(Above::Nothing);
+        }
+        let above = Answer::rows(self, &CAUSES, Vec::new()).with_head(head).showing(Shows::Untitled).aside();
+        let told = tables.into_iter().filter(|(_, _, answer)| !answer.is_empty());
+        let tables = told.map(|(name, title, answer)| (name, title.to_owned(), answer));
+        Answer::report(std::iter::once(("", String::new(), above)).chain(tables)).below(Above::Nothing)
+    }
+}
+
+impl Explanation {
+    pub(super) fn cause_rows(&self) -> Vec<CauseRow> {
+        let difference = self.causes.difference();
+        let row = |(number, cause): (i64, &Cause)| CauseRow {
+            cause: number,
+            effect_ms: cause.effect,
+            share_percent: 100.0 * cause.effect / difference,
+            measure: cause.name.measure.word().to_owned(),
+            kind: cause.name.kind.word().to_owned(),
+            name: cause.name.what.clone(),
+            process: cause.name.process.clone(),
+            slow: cause.slow,
+            fast: cause.fast,
+            unit: cause.name.measure.unit().to_owned(),
+            ms_per_unit: cause.slope,
+            correlation: cause.correlation,
+            p_value: cause.p,
+            runs: count(cause.runs),
+            is_rest: cause.is_rest,
+            moves_with: cause.others.iter().map(super::feature::Name::text).collect::<Vec<_>>().join("; "),
+            more: count(cause.more),
+        };
+        (1..).zip(&self.causes.causes).map(row).collect()
+    }
+
+    /// What all causes add to the run at this place among the measured ones.
+    fn explained(&self, place: usize) -> f64 {
+        self.causes.causes.iter().filter_map(|cause| cause.effects.get(place)).sum()
+    }
+
+    pub(super) fn run_rows(&self) -> Vec<RunRow> {
+        let values: Vec<f64> =
+            self.measured.iter().filter_map(|run| runs::metric_of(&self.runs, *run)).collect();
+        let (halves, distances) = (super::groups::Halves::of(&values), runs::distances(&values));
+        let row = |(number, run): (usize, &runs::Run)| {
+            let place = self.measured.binary_search(&number).ok();
+            let spreads = place.and_then(|place| distances.get(place).copied());
+            let half = place.and_then(|place| match (halves.is_slow(place), halves.is_fast(place)) {
+                (true, _) => Some("slow".to_owned()),
+                (_, true) => Some("fast".to_owned()),
+                _ => None,
+            });
+            let is_outlier =
+                values.len() >= 4 && spreads.is_some_and(|spreads| spreads.abs() > runs::OUTLIER);
+            let state = match (place, is_outlier, run.differs.is_empty()) {
+                (None, ..) => "no metric",
+                (_, true, true) => "outlier",
+                (_, true, false) => "outlier, not comparable",
+                (_, false, false) => "not comparable",
+                (_, false, true) => "ok",
+            };
+            RunRow {
+                run: count(number),
+                extract: run.name.clone(),
+                start_utc: run.start_utc.clone(),
+                metric_ms: run.metric,
+                half,
+                state: state.to_owned(),
+                spreads,
+                explained_ms: place.map(|place| self.explained(place)),
+                not_comparable: (!run.differs.is_empty()).then(|| run.differs.join("; ")),
+            }
+        };
+        self.runs.iter().enumerate().map(|(number, run)| row((number, run))).collect()
+    }
+
+    pub(super) fn effect_rows(&self) -> Vec<EffectRow> {
+        let mut rows = Vec::new();
+        for (place, run) in self.measured.iter().enumerate() {
+            for (number, cause) in (1..).zip(&self.causes.causes) {
+                rows.push(EffectRow {
+                    run: count(*run),
+                    extract: self.runs.get(*run).map(|run| run.name.clone()).unwrap_or_default(),
+                    cause: number,
+                    name: cause_name(cause),
+                    effect_ms: cause.effects.get(place).copied().unwrap_or_default(),
+                });
+            }
+        }
+        rows
+    }
+
+    pub(super) fn missing_rows(&self) -> Vec<MissingRow> {
+        let row = |missing: &super::Missing| MissingRow {
+            topic: missing.topic.clone(),
+            runs: missing.runs,
+            all_runs: missing.all,
+            means: missing.means.to_owned(),
+            recorded_by: missing.recorded_by.clone(),
+        };
+        self.missing.iter().map(row).collect()
+    }
+}
+
+fn count(number: usize) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}

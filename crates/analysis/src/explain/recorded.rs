@@ -1,0 +1,61 @@
+//! What runs did not record, so that it is no cause even if it is one.
+
+use etwkit_query::Session;
+
+use super::load::each;
+use crate::Result;
+
+/// Topics that features are made of, and what cannot be said without them.
+const NEEDED: [(&str, &str); 11] = [
+    ("CPU samples", "who used the CPU, by method and stack tag"),
+    ("context switches", "waits and ready times"),
+    ("stacks", "which methods waited, and what is a stack tag"),
+    ("disk I/O", "time and bytes of disks, by process and folder"),
+    ("file I/O", "time and bytes of files, by process"),
+    ("minifilter drivers", "time in filter drivers, such as those of virus scanners"),
+    ("hard faults", "pages that had to be read from a disk"),
+    ("DNS queries", "names that were looked up"),
+    (".NET", "garbage collections and compilation"),
+    ("performance counters", "instructions and cycles"),
+    ("power settings", "settings of the power scheme"),
+];
+
+etwkit_query::declare! {
+    /// A topic in a run.
+    row Topic {
+        topic: String = "Topic.",
+        runs: i64 = "Runs without it.",
+        all_runs: i64 = "All runs.",
+        recorded_by: Option<String> = "What records it.",
+    }
+}
+
+/// Something that runs did not record.
+#[derive(Debug, Clone)]
+pub(super) struct Missing {
+    pub(super) topic: String,
+    /// So many of all runs.
+    pub(super) runs: i64,
+    pub(super) all: i64,
+    pub(super) means: &'static str,
+    pub(super) recorded_by: Option<String>,
+}
+
+const TOPICS: &str = "SELECT topic, count(*) FILTER (WHERE NOT is_recorded) AS runs,
+  count(*) AS all_runs, max(recorded_by) AS recorded_by
+FROM topic GROUP BY topic";
+
+pub(super) fn missing(session: &Session) -> Result<Vec<Missing>> {
+    let mut all = Vec::new();
+    each(session, TOPICS, |row: Topic| {
+        let place = NEEDED.iter().position(|(topic, _)| *topic == row.topic);
+        if let Some((place, (_, means))) =
+            place.and_then(|place| Some((place, NEEDED.get(place)?))).filter(|_| row.runs > 0)
+        {
+            let Topic { topic, runs, all_runs, recorded_by } = row;
+            all.push((place, Missing { topic, runs, all: all_runs, means, recorded_by }));
+        }
+    })?;
+    all.sort_by_key(|(place, _)| *place);
+    Ok(all.into_iter().map(|(_, missing)| missing).collect())
+}

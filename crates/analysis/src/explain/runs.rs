@@ -1,0 +1,288 @@
+//! The runs: what each is called, how slow it was, and whether it can be compared with the others.
+
+use std::collections::BTreeMap;
+
+use etwkit_query::Session;
+use etwkit_query::test_run::TestName;
+
+use super::ExplainRequest;
+use super::chance::deviations;
+use super::feature::{Kind, Matrix, Measure};
+use super::load::each;
+use super::numbers::median;
+use crate::Result;
+
+/// A run that lies more of its spreads from the median is an outlier: of normally distributed numbers one of
+/// two thousand does.
+pub(super) const OUTLIER: f64 = 3.5;
+
+/// A change over time that is at least that unlikely by chance is told.
+pub(super) const CHANGED: f64 = 0.01;
+
+/// A checkpoint of NTFS blocks all others of its volume: from so many milliseconds on a run is another one.
+const CHECKPOINT_MS: f64 = 100.0;
+
+/// Shares of the metric from which on a virus scanner, or other hard faults, make a run another one.
+const ANTIVIRUS_SHARE: f64 = 0.05;
+const HARD_FAULT_SHARE: f64 = 0.05;
+
+/// Cycles per instruction that change so much, while instructions do not, are those of a machine that is
+/// disturbed.
+const CPI_CHANGE: f64 = 0.10;
+const INSTRUCTION_CHANGE: f64 = 0.03;
+
+/// A mean frequency that is so much lower than that of the others.
+const FREQUENCY_CHANGE: f64 = 0.05;
+
+/// A run.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Run {
+    /// File name of the extract.
+    pub(super) name: String,
+    pub(super) start_utc: String,
+    /// For the order of time: start of the recording, then the time in the name.
+    pub(super) began: (i64, Option<i64>),
+    /// What the name of the file says that the test took.
+    pub(super) named_ms: Option<f64>,
+    /// It has single rows, and not sums alone.
+    pub(super) has_rows: bool,
+    pub(super) lost: i64,
+    /// Milliseconds; missing if the run has none.
+    pub(super) metric: Option<f64>,
+    /// What is not as in the others.
+    pub(super) differs: Vec<String>,
+}
+
+etwkit_query::declare! {
+    /// A recording.
+    row Recording {
+        trace_id: i64 = "Run.",
+        name: String = "Extract.",
+        source_name: String = "Trace.",
+        detail: String = "Full or summary.",
+        start_utc: String = "Start.",
+        start_filetime: i64 = "Start.",
+        lost: i64 = "Lost events and buffers.",
+    }
+
+    /// A number of a run.
+    row OfRun {
+        trace_id: i64 = "Run.",
+        value: Option<f64> = "The number.",
+    }
+
+    /// What a run has.
+    row Has {
+        trace_id: i64 = "Run.",
+        what: String = "Of what.",
+        value: Option<String> = "The value.",
+    }
+}
+
+const RECORDINGS: &str = "SELECT e.trace_id, e.name, e.source_name, e.detail, t.start_utc, t.start_filetime,
+  t.lost_events + t.lost_buffers + coalesce(t.missing_buffers, 0) AS lost
+FROM extract e JOIN trace t ON t.trace_id = e.trace_id";
+
+const CHECKPOINTS: &str = "SELECT trace_id, max(ms) AS value FROM (
+  SELECT trace_id, (cpu_ns + coalesce(wait_ns, 0)) / 1e6 AS ms FROM cpu_method
+  WHERE lower(module) = 'ntfs.sys' AND method LIKE 'NtfsCheckpoint%Volume%'
+) GROUP BY trace_id";
+
+const FREQUENCIES: &str = "SELECT trace_id,
+  sum(CAST(mhz AS DOUBLE) * (stop_ns - start_ns)) / nullif(sum(stop_ns - start_ns), 0) AS value
+FROM cpu_frequency GROUP BY trace_id";
+
+const MACHINES: &str = "SELECT trace_id, 'machine' AS what, computer AS value FROM trace
+UNION ALL
+SELECT trace_id, 'Windows', os_version || coalesce('.' || CAST(os_revision AS VARCHAR), '') FROM trace
+UNION ALL SELECT trace_id, 'number of processors', CAST(processors AS VARCHAR) FROM trace
+UNION ALL SELECT trace_id, 'memory', CAST(memory_bytes AS VARCHAR) || ' bytes' FROM trace";
+
+pub(super) fn metric_of(runs: &[Run], run: usize) -> Option<f64> {
+    runs.get(run).and_then(|run| run.metric)
+}
+
+/// The runs of a session, in the order of their extracts.
+pub(super) fn load(session: &Session) -> Result<Vec<Run>> {
+    let mut runs: BTreeMap<i64, Run> = BTreeMap::new();
+    each(session, RECORDINGS, |row: Recording| {
+        let files = [row.source_name.clone(), format!("{}.etwx", row.name)];
+        let named = files.iter().find_map(|file| TestName::parse(file));
+        let performed_at = named.as_ref().and_then(|named| named.performed_at);
+        runs.insert(
+            row.trace_id,
+            Run {
+                name: row.name,
+                start_utc: row.start_utc,
+                began: (row.start_filetime, performed_at.map(|time| time.and_utc().timestamp())),
+                named_ms: named.map(|named| named.duration_ms as f64),
+                has_rows: row.detail != "summary",
+                lost: row.lost,
+                ..Run::default()
+            },
+        );
+    })?;
+    Ok(runs.into_values().collect())
+}
+
+/// Finds what makes runs incomparable.
+pub(super) fn compare(
+    asked: &ExplainRequest,
+    session: &Session,
+    runs: &mut [Run],
+    matrix: &Matrix,
+) -> Result<()> {
+    let count = runs.len();
+    let checkpoints = of_runs(session, CHECKPOINTS, count)?;
+    for (run, ms) in runs.iter_mut().zip(checkpoints) {
+        let ms = ms.filter(|ms| *ms > CHECKPOINT_MS);
+        run.differs.extend(ms.map(|ms| format!("NTFS checkpoint: {ms:.0} ms")));
+    }
+    let of_tags = |run: usize| {
+        let is_antivirus = |what: &str| what.split('\\').any(|part| part == "Antivirus");
+        let is_measured = |process: &Option<String>| {
+            asked.process.as_deref().is_none_or(|asked| {
+                let filter = etwkit_query::filter::TextFilter::parse(asked);
+                filter.matches(process.as_deref())
+            })
+        };
+        let times = [Measure::Cpu, Measure::Wait];
+        let tags = matrix.features.iter().filter(|feature| {
+            let name = &feature.name;
+            name.kind == Kind::Tag
+                && times.contains(&name.measure)
+                && is_antivirus(&name.what)
+                && is_measured(&name.process)
+        });
+        tags.filter_map(|feature| feature.values.get(run)).map(|value| f64::from(*value)).sum::<f64>()
+    };
+    for (place, run) in runs.iter_mut().enumerate() {
+        let ms = of_tags(place);
+        if let Some(metric) = run.metric.filter(|metric| ms > ANTIVIRUS_SHARE * metric) {
+            run.differs.push(format!("antivirus: {ms:.0} ms, {:.0} % of the run", 100.0 * ms / metric));
+        }
+    }
+    hard_faults(runs, matrix);
+    counters(asked, session, runs)?;
+    frequency(runs, &of_runs(session, FREQUENCIES, count)?);
+    for run in runs.iter_mut().filter(|run| run.lost > 0) {
+        run.differs.push(format!("{} events or buffers are lost", run.lost));
+    }
+    others_have(session, MACHINES, runs)?;
+    if let Some(process) = &asked.process {
+        others_have(session, &versions(process), runs)?;
+    }
+    Ok(())
+}
+
+/// A number of each run.
+fn of_runs(session: &Session, sql: &str, count: usize) -> Result<Vec<Option<f64>>> {
+    let mut values = vec![None; count];
+    each(session, sql, |row: OfRun| {
+        let place = usize::try_from(row.trace_id).ok().and_then(|run| values.get_mut(run));
+        place.into_iter().for_each(|place| *place = row.value.filter(|value| value.is_finite()));
+    })?;
+    Ok(values)
+}
+
+fn hard_faults(runs: &mut [Run], matrix: &Matrix) {
+    let mut sums = vec![0.0; runs.len()];
+    let is_time = |measure: Measure| measure == Measure::Time;
+    let faults =
+        matrix.features.iter().filter(|one| one.name.kind == Kind::HardFault && is_time(one.name.measure));
+    for feature in faults {
+        sums.iter_mut().zip(feature.numbers()).for_each(|(sum, value)| *sum += value);
+    }
+    let usual = median(&sums);
+    for (run, ms) in runs.iter_mut().zip(sums) {
+        if let Some(metric) = run.metric.filter(|metric| (ms - usual).abs() > HARD_FAULT_SHARE * metric) {
+            let share = 100.0 * (ms - usual).abs() / metric;
+            run.differs
+                .push(format!("hard faults: {ms:.0} ms, usually {usual:.0} ({share:.0} % of the run)"));
+        }
+    }
+}
+
+fn counters(asked: &ExplainRequest, session: &Session, runs: &mut [Run]) -> Result<()> {
+    let process = asked.process.as_deref().unwrap_or("*").replace('\'', "''");
+    let sql = |counter: &str| {
+        format!(
+            "SELECT c.trace_id, sum(CAST(c.value AS DOUBLE)) AS value FROM pmc_thread c
+JOIN process p ON p.process_key = c.process_key AND p.trace_id = c.trace_id
+WHERE c.kind = 'counted' AND c.counter = '{counter}' AND process_match(p.name, p.pid, '{process}')
+GROUP BY c.trace_id"
+        )
+    };
+    let instructions = of_runs(session, &sql("InstructionRetired"), runs.len())?;
+    let cycles = of_runs(session, &sql("TotalCycles"), runs.len())?;
+    let both: Vec<Option<(f64, f64)>> = instructions
+        .iter()
+        .zip(cycles)
+        .map(|(instructions, cycles)| Some((instructions.filter(|count| *count > 0.0)?, cycles?)))
+        .collect();
+    let known: Vec<(f64, f64)> = both.iter().copied().flatten().collect();
+    let usual = median(&known.iter().map(|(instructions, _)| *instructions).collect::<Vec<_>>());
+    let usual_cpi =
+        median(&known.iter().map(|(instructions, cycles)| cycles / instructions).collect::<Vec<_>>());
+    for (run, (instructions, cycles)) in
+        runs.iter_mut().zip(both).filter_map(|(run, both)| Some((run, both?)))
+    {
+        let cpi = cycles / instructions;
+        let is_same_work = (instructions - usual).abs() < INSTRUCTION_CHANGE * usual;
+        if is_same_work && (cpi - usual_cpi).abs() > CPI_CHANGE * usual_cpi {
+            let change = "with the same number of instructions";
+            run.differs.push(format!("cycles per instruction: {cpi:.2}, usually {usual_cpi:.2}, {change}"));
+        }
+    }
+    Ok(())
+}
+
+fn frequency(runs: &mut [Run], mhz: &[Option<f64>]) {
+    let usual = median(&mhz.iter().copied().flatten().collect::<Vec<_>>());
+    for (run, mhz) in runs.iter_mut().zip(mhz) {
+        if let Some(mhz) = mhz.filter(|mhz| *mhz < (1.0 - FREQUENCY_CHANGE) * usual) {
+            run.differs.push(format!("frequency: {mhz:.0} MHz, usually {usual:.0}"));
+        }
+    }
+}
+
+/// Versions of the executables of a process.
+fn versions(process: &str) -> String {
+    format!(
+        "SELECT m.trace_id, 'version of ' || m.name AS what,
+  min(coalesce(m.file_version, m.product_version)) AS value
+FROM module m JOIN process p ON p.process_key = m.process_key AND p.trace_id = m.trace_id
+WHERE process_match(p.name, p.pid, '{}') AND lower(m.name) = lower(p.name) GROUP BY m.trace_id, m.name",
+        process.replace('\'', "''")
+    )
+}
+
+/// Finds runs that have something else than most.
+fn others_have(session: &Session, sql: &str, runs: &mut [Run]) -> Result<()> {
+    let mut all: BTreeMap<String, BTreeMap<i64, String>> = BTreeMap::new();
+    each(session, sql, |row: Has| {
+        if let Some(value) = row.value {
+            all.entry(row.what).or_default().insert(row.trace_id, value);
+        }
+    })?;
+    for (what, values) in all {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        values.values().for_each(|value| *counts.entry(value).or_default() += 1);
+        let usual = counts
+            .iter()
+            .max_by(|a, b| a.1.cmp(b.1).then(b.0.cmp(a.0)))
+            .map(|(value, _)| (*value).to_owned());
+        let Some(usual) = usual else { continue };
+        for (run, value) in values.into_iter().filter(|(_, value)| *value != usual) {
+            if let Some(run) = usize::try_from(run).ok().and_then(|run| runs.get_mut(run)) {
+                run.differs.push(format!("{what}: {value}, usually {usual}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// How many spreads each run is from the median.
+pub(super) fn distances(metric: &[f64]) -> Vec<f64> {
+    deviations(metric)
+}

@@ -1,0 +1,125 @@
+//! The first line: what came out, for somebody who reads nothing else.
+
+use super::Explanation;
+use super::causes::{Cause, ENOUGH_RUNS};
+use super::rows::ChangeRow;
+
+/// Causes that a sentence names.
+const NAMED: usize = 3;
+
+/// `12 ms`, `0.35 ms`.
+pub(super) fn ms(value: f64) -> String {
+    let digits = if value.abs() >= 10.0 { 0 } else { 2 };
+    format!("{value:.digits$} ms")
+}
+
+impl Explanation {
+    /// What came out, in one sentence.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let (runs, causes) = (self.measured.len(), &self.causes);
+        let metric = &self.metric;
+        if runs < 2 {
+            return format!(
+                "There is nothing to compare: {} measured by {metric}, and two are needed",
+                counted(runs)
+            );
+        }
+        if causes.is_even && runs >= ENOUGH_RUNS {
+            return format!(
+                "The runs do not differ: the slow half of {runs} runs took {}, the fast one {} ({metric}), \
+                 so there is nothing to explain",
+                ms(causes.slow),
+                ms(causes.fast)
+            );
+        }
+        let halves = format!(
+            "the slow half of {runs} runs took {} longer than the fast one ({} against {}; {metric})",
+            ms(causes.difference()),
+            ms(causes.slow),
+            ms(causes.fast)
+        );
+        if runs < ENOUGH_RUNS {
+            let what = if causes.causes.is_empty() { "nothing stands out" } else { "what differs most is" };
+            return format!(
+                "{runs} runs are too few for a statement: {halves}; {what}{}",
+                named(&causes.causes)
+            );
+        }
+        if causes.causes.is_empty() {
+            return format!(
+                "Nothing that was recorded explains why {halves}: none of {} features goes with it",
+                causes.tried
+            );
+        }
+        let share = (100.0 * causes.explained() / causes.difference()).min(100.0);
+        format!("{}; {share:.0} % of that is{}", capital(&halves), named(&causes.causes))
+    }
+
+    /// What people read below it.
+    pub(super) fn more(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        let disturbed = self.runs.iter().filter(|run| !run.differs.is_empty()).count();
+        if disturbed > 0 {
+            lines.push(format!(
+                "{} not comparable with the others as they are: the table of runs says why",
+                counted(disturbed)
+            ));
+        }
+        let unmeasured = self.runs.len().saturating_sub(self.measured.len());
+        if unmeasured > 0 {
+            lines.push(format!("{} without a metric and left out", counted(unmeasured)));
+        }
+        lines.extend(self.change_row().map(|change| {
+            let word = if change.change_ms > 0.0 { "slower" } else { "faster" };
+            format!(
+                "Runs became {word} with {}: {} before, {} from there on",
+                change.extract,
+                ms(change.before_ms),
+                ms(change.after_ms)
+            )
+        }));
+        lines
+    }
+
+    pub(super) fn change_row(&self) -> Option<ChangeRow> {
+        let change = self.change?;
+        let run = self.runs.get(*self.measured.get(*self.by_time.get(change.at)?)?)?;
+        let count = |runs: usize| i64::try_from(runs).unwrap_or(i64::MAX);
+        Some(ChangeRow {
+            extract: run.name.clone(),
+            start_utc: run.start_utc.clone(),
+            runs_before: count(change.at),
+            runs_after: count(self.measured.len().saturating_sub(change.at)),
+            before_ms: change.before,
+            after_ms: change.after,
+            change_ms: change.after - change.before,
+            p_value: change.p,
+        })
+    }
+}
+
+fn counted(runs: usize) -> String {
+    if runs == 1 { "1 run is".to_owned() } else { format!("{runs} runs are") }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// ` A (12 ms), B (3 ms) and 2 others`.
+fn named(causes: &[Cause]) -> String {
+    let first =
+        causes.iter().take(NAMED).map(|cause| format!("{} ({})", cause_name(cause), ms(cause.effect)));
+    let text = first.collect::<Vec<_>>().join(", ");
+    let others = causes.len().saturating_sub(NAMED);
+    let more = if others > 0 { format!(" and {others} more") } else { String::new() };
+    if text.is_empty() { text } else { format!(" {text}{more}") }
+}
+
+/// What a cause is called.
+pub(super) fn cause_name(cause: &Cause) -> String {
+    let rest = if cause.is_rest { "the rest of " } else { "" };
+    format!("{rest}{}", cause.name.text())
+}

@@ -1,0 +1,83 @@
+//! Asks all extracts together a question that has one answer.
+
+use std::path::{Path, PathBuf};
+
+use etwkit_query::Session;
+use etwkit_query::dump::{self, trace::TraceInfo};
+
+use crate::ask::left_out;
+use crate::{Asked, Asking, Engine, Error, Result, gaps};
+
+/// Extracts that one question can be asked of together: each holds a file for every table that was asked.
+const MOST: usize = 4096;
+
+impl Engine {
+    /// Asks one question of all extracts together ([`Question::OF_ALL`]), with a session over them in the
+    /// order in which they are named. The answer is called by the first one and how many others there are,
+    /// and its times are those of the first one.
+    ///
+    /// [`Question::OF_ALL`]: etwkit_query::question::Question::OF_ALL
+    pub fn ask_all<A>(
+        &self,
+        asking: &Asking,
+        extracts: &[PathBuf],
+        question: impl FnOnce(&Session) -> dump::Result<A>,
+    ) -> Asked<A> {
+        let (name, mut notes) = (name(extracts), Vec::new());
+        let session = check(extracts).and_then(|()| self.open_all(asking, extracts, &mut notes));
+        let session = match session {
+            Ok(session) => session,
+            Err(error) => return Asked { name, notes, hash: None, gaps: Vec::new(), answer: Err(error) },
+        };
+        let info = info(&session, &name);
+        // What an answer is headed with is no part of the question.
+        session.asked_left_out();
+        let answer = info.map(|info| (info, question(&session).map_err(|error| error.of(&session))));
+        let shows_methods = session.has_asked_methods() && matches!(answer, Ok((_, Ok(_))));
+        notes.extend(left_out(&session, &name));
+        let gaps = gaps::of_named(extracts, &session, shows_methods);
+        Asked { name, notes, hash: None, gaps, answer }
+    }
+}
+
+fn check(extracts: &[PathBuf]) -> Result<()> {
+    if extracts.len() > MOST {
+        let message = format!("{} extracts are too many for one question", extracts.len());
+        let how = "ask at most 4096 together, or summaries of fewer runs";
+        return Err(Error::from(dump::Error::TooWide { message, how }));
+    }
+    Ok(())
+}
+
+/// The first one, as the heading of an answer to all of them needs it.
+fn info(session: &Session, name: &str) -> Result<TraceInfo> {
+    let info = session.each().first().map_or_else(|| Ok(TraceInfo::default()), TraceInfo::ask)?;
+    Ok(TraceInfo { file_name: name.to_owned(), ..info })
+}
+
+/// What all of them are called together.
+fn name(extracts: &[PathBuf]) -> String {
+    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    match extracts {
+        [] => String::new(),
+        [one] => name(one),
+        [one, other] => format!("{}, {}", name(one), name(other)),
+        [first, others @ ..] => format!("{} and {} more", name(first), others.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_together_are_called_by_the_first() {
+        let named = |count: usize| {
+            let paths: Vec<PathBuf> = (0..count).map(|n| format!("runs/{n}.etwx").into()).collect();
+            name(&paths)
+        };
+        assert_eq!(named(1), "0.etwx");
+        assert_eq!(named(2), "0.etwx, 1.etwx");
+        assert_eq!(named(200), "0.etwx and 199 more");
+    }
+}

@@ -1,0 +1,134 @@
+//! What stands below the help of commands.
+
+pub(crate) const ROOT_EXAMPLE: &str = "\
+Example:
+  etwkit info slow-login.etl.zip     what was recorded, on which machine, and is it intact
+
+Exit codes: 0 answered, 1 nothing found or not recorded, 2 error, 130 interrupted
+Defaults for options: a file of lines such as time-format = utc, see docs/config.md";
+
+pub(crate) const STRACE_EXAMPLE: &str = "\
+It needs the kernel keywords SYSCALL+CSWITCH+PROC_THREAD+LOADER. Options of dump syscall say more: percentiles, stacks, JSON.
+
+Example:
+  etwkit strace -p setup.exe -e 'NtCreateFile,NtOpenFile' -Z slow-setup.etl
+  etwkit strace -c slow-setup.etl     how often each function was called, and how long that took";
+
+pub(crate) const COMPLETIONS_EXAMPLE: &str = "\
+Example:
+  etwkit completions bash > ~/.local/share/bash-completion/completions/etwkit";
+
+pub(crate) const MAN_EXAMPLE: &str = "\
+Example:
+  etwkit man ~/.local/share/man/man1";
+
+pub(crate) const INFO_EXAMPLE: &str = "\
+Several files are read as one session: parts of one recording, such as those of a kernel and a user logger. Traces of
+different recordings are asked one by one; `etwkit dump` takes each file as a trace of its own. - is the standard input.
+
+Example:
+  etwkit info slow-login.etl
+  etwkit info --json app.etl app.kernel.etl     two files of one session";
+
+pub(crate) const EVENTS_EXAMPLE: &str = "\
+Several files are read as one session, their events in one order of time. - is the standard input.
+
+Example:
+  etwkit events --process cmd.exe --name 'Process/*;Image/*' slow-login.etl
+  etwkit events --provider Microsoft-Windows-DNS-Client --range 2.5..4 --json slow-login.etl
+  etwkit events --tmf formats --manifest Contoso.man driver.etl
+  etwkit events --name CSwitch --range 2..2.1 slow-login.etl
+  etwkit events --count slow-login.etl
+  etwkit events --count --process cmd.exe slow-login.etl
+  etwkit events --count --json slow-login.zip | tail -n 1 | jq .counts.total";
+
+pub(crate) const EXTRACT_EXAMPLE: &str = "\
+Example:
+  etwkit extract slow-login.etl                        makes slow-login.etwx beside it
+  etwkit extract --detail summary --jobs 4 nightly --out extracts
+  etwkit extract --one-session app.etl app.kernel.etl --out app.etwx
+  etwkit extract run.json7z                            makes run.etwx of an extract of ETWAnalyzer";
+
+pub(crate) const DUMP_EXAMPLE: &str = "\
+Example:
+  etwkit dump cpu slow-login.etwx
+  etwkit dump cpu --process 'cmd;explorer' --methods '*' --wait 10ms.. --top 5 slow-login.etwx
+  etwkit dump disk --dir-level 2 --range 10s..12.5s slow-login.etwx
+  etwkit dump wait --process bash.exe --chain slow-login.etwx
+  etwkit dump process --crash --csv crashes.csv 'nightly/**/*.etwx'
+  etwkit dump overview @slow.txt                 a path, folder or pattern on each line of slow.txt";
+
+pub(crate) const DIAGNOSE_EXAMPLE: &str = "\
+Example:
+  etwkit diagnose slow-login.etl
+  etwkit diagnose --details --rules team.sql slow-login.etwx
+  etwkit diagnose --explain filter-scan     what a rule looks for, and its thresholds";
+
+pub(crate) const EXPLAIN_EXAMPLE: &str = "\
+Each extract is a run; summaries are enough. The names of tests say how long these took (NAME_1234ms…).
+
+Example:
+  etwkit explain 'nightly/**/*.etwx'
+  etwkit explain --process ReportTest.exe --html nightly.html nightly
+  etwkit explain --metric mark-to-mark --from-mark 'Login*' --to-mark Desktop nightly
+  etwkit explain --table causes --csv causes.csv nightly";
+
+pub(crate) const DIFF_EXAMPLE: &str = "\
+Example:
+  etwkit diff good.etl slow.etl                     between the marks of both, if there are some
+  etwkit diff good.etwx slow.etwx --process FileWriter.exe
+  etwkit diff run.etwx --range 1..3 --range 4..6    two parts of one trace
+  etwkit diff good.etwx slow.etwx --table settings --json";
+
+pub(crate) const PATH_EXAMPLE: &str = "\
+Example:
+  etwkit critical-path --process bash.exe slow-login.etwx
+  etwkit critical-path --process 4711 --thread 4720 --range 2.5..4 --tree slow-login.etwx";
+
+pub(crate) const SQL_EXAMPLE: &str = "\
+Example:
+  etwkit sql slow-login.etwx 'SELECT name, ms(cpu_ns) FROM cpu_process JOIN process USING (process_key) ORDER BY 2 DESC'
+  etwkit sql --param process=explorer slow-login.etwx @cpu/methods     a question of the library
+  etwkit sql good.etwx bad.etwx 'SELECT trace_id, count(*) FROM disk_io GROUP BY 1' --format csv --out io.csv
+  etwkit sql --param pid=4711 'runs/**/*.etwx' 'SELECT trace_id, name FROM process WHERE pid = $pid'
+  etwkit sql --file slowest.sql --format arrow @nightly.txt | python3 chart.py
+  etwkit sql --show-schema process
+
+The tables, functions and the library are described in docs/sql.md, everything else in docs/sql-use.md.";
+
+pub(crate) const CONSOLE_EXAMPLE: &str = "\
+Example:
+  etwkit console slow-login.etwx
+  > dump cpu --top 5                    the commands of etwkit, without naming the extract
+  > .dump cpu -topn 5                   those of ETWAnalyzer
+  > .help
+
+Lines of a pipe or file are run one after the other; the exit code is then that of the worst answer.";
+
+pub(crate) const VIEW_EXAMPLE: &str = "\
+The page is served on the loopback address alone, and asks with a token that is in the link. Nothing leaves the machine.
+
+Example:
+  etwkit view slow-login.etl
+  etwkit view                            a page that opens traces
+  etwkit view --no-open slow-login.etwx  only prints the link";
+
+pub(crate) const EXPORT_EXAMPLE: &str = "\
+Example:
+  etwkit export slow-login.etwx                             lists the processes
+  etwkit export --pid 4711 slow-login.etwx                  open slow-login_cmd_4711.speedscope in www.speedscope.app
+  etwkit export --process 'cmd;explorer' --per-thread --range 2.5..4 slow-login.etwx";
+
+pub(crate) const DEMO_EXAMPLE: &str = "\
+Example:
+  etwkit demo                             writes etwkit-demo/git-bash.etl and asks why Git Bash is slow
+  etwkit demo --no-open                   without offering the page at the end
+  etwkit dump overview slow-login.etl     where to begin with a trace of yours";
+
+pub(crate) const SYNTH_EXAMPLE: &str = "\
+Example:
+  etwkit synth list
+  etwkit synth write office --out office.etl --scale 60     and office.truth.json
+  etwkit synth write git-bash --out bash.etl                and bash.truth.json and the folder bash.symbols
+  etwkit synth write filter-scan --out scan.etl --seed 7    a machine with a cause of slowness, with other names for each seed
+  etwkit synth write filter-scan --healthy --out well.etl   the same machine without it";

@@ -1,0 +1,207 @@
+//! Diagnosis against planted causes: each card, sick and healthy, and pairs of cards.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::Path;
+
+use etwkit_synth::Truth;
+use etwkit_synth::cards::{CARDS, Case};
+use serde_json::Value;
+
+use crate::support::{Answer, Exit, json_lines, run};
+
+/// What the rules say of a case, and what is true of it.
+struct Diagnosed {
+    truth: Truth,
+    findings: Vec<Value>,
+}
+
+/// Writes a case with its symbols, extracts it and asks all rules.
+fn diagnose(case: &Case, folder: &Path) -> Diagnosed {
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let (trace, extract, symbols) = (path("t.etl"), path("t.etwx"), path("symbols"));
+    let sink = BufWriter::new(File::create(&trace).unwrap());
+    let (_, truth) = case.write(sink).unwrap();
+    for file in case.symbols() {
+        let to = folder.join("symbols").join(&file.path);
+        std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+        std::fs::write(to, file.text).unwrap();
+    }
+    let Answer { err, exit, .. } = run(&["extract", "--symbols", &symbols, "--out", &extract, &trace]);
+    assert_eq!(exit, Exit::Answered, "{err}");
+    let findings = json_lines(&run(&["diagnose", "--json", &extract]).out);
+    // Where there is none, a line says so.
+    let findings = findings.into_iter().filter(|row| row["nothing"].is_null()).collect();
+    Diagnosed { truth, findings }
+}
+
+/// What is wrong with a diagnosis; empty if each cause is named, and with its cost, before all else.
+fn judge(case: &Case, diagnosed: &Diagnosed) -> Vec<String> {
+    let Diagnosed { truth, findings } = diagnosed;
+    let mut wrong = Vec::new();
+    for cause in &truth.causes {
+        let is_it = |finding: &&Value| finding["rule"] == cause.rule && finding["culprit"] == cause.culprit;
+        // A cause that costs stands first, or second; one that does not is a note, anywhere.
+        let ranked = if cause.cost_ns.is_some() { 2.max(truth.causes.len()) } else { findings.len() };
+        let Some(found) = findings.iter().take(ranked).find(is_it) else {
+            wrong.push(format!("not found: {} {}", cause.rule, cause.culprit));
+            continue;
+        };
+        let is_victim = |pid: &Value| cause.victims.iter().any(|victim| *pid == victim.pid);
+        if cause.cost_ns.is_some() && !is_victim(&found["pid"]) {
+            wrong.push(format!("{}: victim {} instead of {:?}", cause.rule, found["process"], cause.victims));
+        }
+        let Some(cost) = cause.cost_ns else { continue };
+        let told = found["cost_ns"].as_i64().unwrap_or_default();
+        if (told - cost).abs() * 20 > cost.abs() {
+            wrong.push(format!("{}: cost {told} ns instead of {cost} ns", cause.rule));
+        }
+    }
+    // What costs nothing may stand beside a cause; a machine without one has nothing to tell.
+    let counts = |finding: &&Value| case.is_healthy || finding["severity"] == "cost";
+    for finding in findings.iter().filter(counts) {
+        let is_planted = truth
+            .causes
+            .iter()
+            .any(|cause| finding["rule"] == cause.rule && finding["culprit"] == cause.culprit);
+        if !is_planted {
+            wrong.push(format!("false alarm: {}", finding["sentence"]));
+        }
+    }
+    let of = format!(
+        "{} seed {} at {} %{}",
+        case.name(),
+        case.seed,
+        case.strength_percent,
+        if case.is_healthy { ", healthy" } else { "" }
+    );
+    wrong.into_iter().map(|wrong| format!("{of}: {wrong}")).collect()
+}
+
+fn check(cases: impl IntoIterator<Item = Case>) {
+    let mut wrong = Vec::new();
+    for case in cases {
+        let folder = tempfile::tempdir().unwrap();
+        wrong.extend(judge(&case, &diagnose(&case, folder.path())));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Parts of the cards, so that they are tried on several processors.
+const PARTS: usize = 4;
+
+fn check_part(part: usize) {
+    let cards = CARDS.iter().enumerate().filter(|(at, _)| at % PARTS == part);
+    check(cards.flat_map(|(at, card)| {
+        let seed = 11 + at as u64;
+        let strong = Case { strength_percent: 150, ..Case::new(vec![card], seed) };
+        let weak = Case { strength_percent: 70, ..Case::new(vec![card], seed + 100) };
+        let twin = Case { is_healthy: true, ..Case::new(vec![card], seed) };
+        [strong, weak, twin]
+    }));
+}
+
+#[test]
+fn each_card_is_named_and_its_twin_raises_no_alarm_1() {
+    check_part(0);
+}
+
+#[test]
+fn each_card_is_named_and_its_twin_raises_no_alarm_2() {
+    check_part(1);
+}
+
+#[test]
+fn each_card_is_named_and_its_twin_raises_no_alarm_3() {
+    check_part(2);
+}
+
+#[test]
+fn each_card_is_named_and_its_twin_raises_no_alarm_4() {
+    check_part(3);
+}
+
+#[test]
+fn rules_of_a_file_are_asked_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let rules = folder.path().join("team.sql");
+    let path = rules.to_str().unwrap();
+    let text = "-- rule: no-office\n-- title: An editor runs\n-- severity: note\n-- sentence: {victim} has {threads} threads\n\
+        SELECT p.name AS culprit, p.process_key, count(*) AS threads FROM process p JOIN thread t USING (process_key)\n\
+        WHERE p.name = 'editor.exe' GROUP BY p.name, p.process_key\n\
+        -- rule: broken\n-- title: It is broken\n-- sentence: {culprit}\nSELECT nothing FROM nowhere\n\
+        -- rule: asks\n-- title: It asks\n-- sentence: {culprit}\n-- needs: dns_query\nSELECT 'x' AS culprit\n";
+    std::fs::write(&rules, text).unwrap();
+    let trace = folder.path().join("office.etl").to_str().unwrap().to_owned();
+    assert_eq!(run(&["synth", "write", "office", "--out", &trace]).exit, Exit::Answered);
+    let asked = |table: &str| {
+        json_lines(
+            &run(&[
+                "diagnose",
+                "--json",
+                "--rules",
+                path,
+                "--rule",
+                "no-office;broken;asks",
+                "--table",
+                table,
+                &trace,
+            ])
+            .out,
+        )
+    };
+    let findings = asked("findings");
+    assert_eq!(findings[0]["sentence"], "editor.exe (4120) has 4 threads", "{findings:?}");
+    let asked = asked("rules");
+    assert_eq!(
+        asked.iter().map(|rule| &rule["state"]).collect::<Vec<_>>(),
+        ["found", "failed", "not checked"],
+        "{asked:?}"
+    );
+
+    let text = run(&["diagnose", "--rules", path, "--rule", "asks", &trace]);
+    assert!(text.out.contains("  asks: no DNS queries (Microsoft-Windows-DNS-Client)\n"), "{}", text.out);
+
+    std::fs::write(&rules, "SELECT 1").unwrap();
+    let answer = run(&["diagnose", "--rules", path, &trace]);
+    assert_eq!(answer.exit, Exit::Error);
+    assert!(answer.err.contains("team.sql:1:1: expected a line"), "{}", answer.err);
+}
+
+#[test]
+fn rules_are_explained() {
+    let answer = run(&["diagnose", "--explain", "filter-scan"]);
+    assert_eq!((answer.exit, answer.err.as_str()), (Exit::Answered, ""));
+    assert!(
+        answer.out.contains("threshold") && answer.out.contains("-- rule: filter-scan"),
+        "{}",
+        answer.out
+    );
+    let answer = run(&["diagnose", "--explain", "all"]);
+    assert!(answer.out.lines().count() > 1 && answer.out.contains("context_switch"), "{}", answer.out);
+    let answer = run(&["diagnose", "--explain", "no-such-rule"]);
+    assert_eq!(answer.exit, Exit::Error);
+    assert!(answer.err.contains("there are: filter-scan"), "{}", answer.err);
+}
+
+/// Words of a command line, with what stands in quotes as one.
+fn words(line: &str) -> Vec<String> {
+    let parts = line.split('\'').enumerate().flat_map(|(at, part)| match at % 2 {
+        1 => vec![part.to_owned()],
+        _ => part.split_whitespace().map(str::to_owned).collect(),
+    });
+    parts.collect()
+}
+
+#[test]
+fn evidence_is_a_command_line_that_there_is() {
+    for rule in etwkit_analysis::diagnose::rules() {
+        for evidence in &rule.evidence {
+            let mut line = words(evidence);
+            line.push("none.etwx".to_owned());
+            let answer = run(&line.iter().map(String::as_str).collect::<Vec<_>>());
+            assert_eq!(answer.exit, Exit::Error, "{}: {evidence}", rule.name);
+            assert!(answer.err.contains("cannot open none.etwx"), "{}: {}", rule.name, answer.err);
+        }
+    }
+}
