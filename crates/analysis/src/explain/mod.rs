@@ -2,8 +2,8 @@
 //!
 //! Each extract is a run. Each run has a metric (how long it took) and features: times of methods, tags,
 //! processes, files and so on, and what its machine is and has. Features that go with the metric are causes
-//! ([`causes`]), the strongest first; what moves together is one cause. What stands beside that is which runs
-//! cannot be compared with the others, which are far from them, and when they changed ([`runs`], [`chance`]).
+//! (`causes`), the strongest first; what moves together is one cause. What stands beside that is which runs
+//! cannot be compared with the others, which are far from them, and when they changed (`runs`, `chance`).
 //! Definitions with worked examples are in `docs/explain.md`.
 
 mod causes;
