@@ -11,23 +11,25 @@
 -- param min_single_ms: float = 300 – a server that answers does so within that time
 -- param min_total_ms: float = 500 – below that nobody waits for it
 WITH delays AS (
-  SELECT unnest(string_to_array(rtrim(timed_out_servers, ';'), ';')) AS culprit,
-    coalesce(nullif(replace(rtrim(adapters, ';'), ';', ', '), ''), '') AS via,
-    process_key, thread_key, stack_id, start_ns, end_ns, duration_ns
+  SELECT unnest(string_to_array(rtrim(timed_out_servers, ';'), ';')) AS culprit, adapters, process_key, thread_key, stack_id,
+    start_ns, end_ns, duration_ns
   FROM dns_query
   WHERE is_timed_out AND timed_out_servers IS NOT NULL AND duration_ns >= $min_single_ms * 1000000
 ), culprits AS (
-  SELECT culprit, via, union_duration(start_ns, end_ns) AS total_ns, count(*) AS count, max(duration_ns) AS longest_ns
-  FROM delays GROUP BY culprit, via
+  SELECT culprit, union_duration(start_ns, end_ns) AS total_ns, count(*) AS count, max(duration_ns) AS longest_ns
+  FROM delays GROUP BY culprit
+), vias AS ( -- each adapter over which one of these names was asked for
+  SELECT culprit, string_agg(adapter, ', ' ORDER BY adapter) AS names, count(*) AS adapters
+  FROM (SELECT DISTINCT culprit, unnest(string_to_array(rtrim(adapters, ';'), ';')) AS adapter FROM delays)
+  WHERE adapter <> '' GROUP BY culprit
 )
 SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns,
-  CASE WHEN d.via = '' THEN '' WHEN strpos(d.via, ', ') > 0 THEN ' (over the adapters ' || d.via || ')'
-    ELSE ' (over the adapter ' || d.via || ')' END AS adapter,
+  coalesce(CASE WHEN v.adapters > 1 THEN ' (over the adapters ' ELSE ' (over the adapter ' END || v.names || ')', '') AS adapter,
   union_duration(d.start_ns, d.end_ns) AS cost_ns, min(d.start_ns) AS from_ns, max(d.end_ns) AS to_ns,
   first_value(d.stack_id ORDER BY d.duration_ns DESC) AS stack_id,
   first_value(d.thread_key ORDER BY d.duration_ns DESC) AS thread_key,
   first_value(d.start_ns ORDER BY d.duration_ns DESC) AS at_ns
-FROM delays d JOIN culprits c ON c.culprit = d.culprit AND c.via = d.via
+FROM delays d JOIN culprits c ON c.culprit = d.culprit LEFT JOIN vias v ON v.culprit = d.culprit
 WHERE c.total_ns >= $min_total_ms * 1000000
-GROUP BY d.culprit, d.via, d.process_key, c.total_ns, c.count, c.longest_ns
-ORDER BY c.total_ns DESC, d.culprit, adapter, cost_ns DESC, d.process_key
+GROUP BY d.culprit, v.adapters, v.names, d.process_key, c.total_ns, c.count, c.longest_ns
+ORDER BY c.total_ns DESC, d.culprit, cost_ns DESC, d.process_key

@@ -8,6 +8,7 @@
 -- not proved: That the program would not have destroyed them later: caches grow, too, but come to an end.
 -- needs: handle
 -- evidence: dump gdi-user --process {pid} --leak --by stack --show-stack
+-- evidence: dump objectref --process {pid} --leak --show-stack
 -- param limit: int = 10000 – objects of GDI, and of USER, that Windows lets a process have
 -- param min_leaked: int = 100 – fewer may be what a program needs
 -- param min_share_percent: float = 10 – of what the stack made; less is a cache

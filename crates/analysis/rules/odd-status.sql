@@ -5,7 +5,8 @@
 --   does not pass such arguments: an update of Windows, a driver or a library in between handles them wrongly, or the program has a defect.
 -- fix: Compare with a machine or a version of Windows where it works (etwkit diff), look who sits between the program and the kernel, and report
 --   it to who made that. Until then take the last update back.
--- not proved: Who passes the wrong argument: the stack of the call tells who called.
+-- not proved: Who passes the wrong argument: the stack of the call tells who called. Calls of functions whose names are not
+--   known are not looked at.
 -- needs: syscall, context_switch
 -- evidence: dump syscall --process {pid} --status failed --details
 -- param max_gap_ms: float = 2000 – a call of the same function this long behind the failed one is another attempt, not a retry
@@ -15,14 +16,13 @@ WITH calls AS (
   FROM syscall
   WHERE enter_ns IS NOT NULL AND thread_key IS NOT NULL
 ), failed AS ( -- from the failed call to the next one of the same function
-  SELECT coalesce(m.name, f.function) AS culprit, c.process_key, c.thread_key, c.stack_id, c.enter_ns AS from_ns,
+  SELECT m.name AS culprit, c.process_key, c.thread_key, c.stack_id, c.enter_ns AS from_ns,
     CASE WHEN c.next_ns - c.exit_ns <= $max_gap_ms * 1000000 THEN c.next_ns ELSE c.exit_ns END AS to_ns
   FROM calls c
-  LEFT JOIN frame r ON r.frame_id = c.frame_id
-  LEFT JOIN method m ON m.method_id = r.method_id
-  CROSS JOIN (SELECT 'a system call' AS function) f
-  WHERE c.status = -1073741819 AND coalesce(m.name, 'Nt') LIKE 'Nt%' AND coalesce(m.name, '') NOT LIKE 'NtUser%'
-    AND coalesce(m.name, '') NOT LIKE 'NtGdi%'
+  JOIN frame r ON r.frame_id = c.frame_id
+  JOIN method m ON m.method_id = r.method_id
+  -- What the functions of the window manager return is no status.
+  WHERE c.status = -1073741819 AND m.name LIKE 'Nt%' AND m.name NOT LIKE 'NtUser%' AND m.name NOT LIKE 'NtGdi%'
 ), culprits AS (
   SELECT culprit, union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(to_ns - from_ns) AS longest_ns
   FROM failed GROUP BY culprit

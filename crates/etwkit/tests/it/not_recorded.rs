@@ -5,8 +5,19 @@ use etwkit_etl::writer::{SessionOptions, TraceWriter};
 use crate::support::{Exit, run};
 
 /// Dumps that answer from what every trace has: its header with the number of processors, its sessions, its
-/// name, its events.
-const ALWAYS: &[&str] = &["overview", "process", "cores", "stats", "test-run", "loggers", "trace-stats"];
+/// name, its events; a diagnosis says of each rule what it lacks, and two ask several extracts together.
+const ALWAYS: &[&str] = &[
+    "overview",
+    "process",
+    "cores",
+    "stats",
+    "test-run",
+    "loggers",
+    "trace-stats",
+    "diagnose",
+    "explain",
+    "diff",
+];
 
 /// Dumps that need more than an extract.
 const WITH: &[(&str, &[&str])] = &[("time", &["--time", "1s"]), ("region", &["--regions", "REGIONS"])];
