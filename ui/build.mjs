@@ -6,6 +6,9 @@ import path from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import esbuild from "esbuild";
 
+/** What the first load may take, packed as most servers do (gzip); browsers that take Brotli get less. */
+const FIRST_LOAD_BYTES = 150_000;
+
 const root = import.meta.dirname;
 const out = path.resolve(process.argv[2] ?? path.join(root, "dist"));
 await rm(out, { recursive: true, force: true });
@@ -31,12 +34,27 @@ const page = await readFile(path.join(root, "src/index.html"), "utf8");
 const html = page.replace("%SCRIPT%", one(/^app-.*\.js$/)).replace("%STYLE%", one(/^style-.*\.css$/));
 await writeFile(path.join(out, "index.html"), html);
 await copyFile(path.join(root, "src/icon.svg"), path.join(out, "icon.svg"));
-// What the first load takes: everything that is not loaded late.
-const late = new Set(files.filter((file) => file.startsWith("chunk-")));
+// What the first load takes: the page, what it names, and what that imports at once.
+const late = lateFiles(result.metafile.outputs);
 let first = 0;
 for (const file of await readdir(out)) {
   const bytes = await readFile(path.join(out, file));
   await writeFile(path.join(out, `${file}.br`), brotliCompressSync(bytes));
   if (!late.has(file)) first += gzipSync(bytes).length;
 }
-console.log(`page: ${files.length + 1} files, first load ${(first / 1024).toFixed(1)} KiB compressed`);
+console.log(`page: ${files.length + 2} files, first load ${first} bytes compressed`);
+if (first > FIRST_LOAD_BYTES) {
+  throw new Error(`the first load has ${first} bytes compressed; at most ${FIRST_LOAD_BYTES} are allowed`);
+}
+
+/** Files that only an `import()` brings. */
+function lateFiles(outputs) {
+  const names = Object.keys(outputs);
+  const early = names.filter((name) => /^(app|style)-/.test(path.basename(name)));
+  // Grows while it is gone through.
+  for (const name of early) {
+    const now = outputs[name].imports.filter((one) => one.kind === "import-statement").map((one) => one.path);
+    early.push(...now.filter((one) => !early.includes(one)));
+  }
+  return new Set(names.filter((name) => !early.includes(name)).map((name) => path.basename(name)));
+}

@@ -11,11 +11,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
+/// Where the page is made, from here. Clones that build into one target folder share this build: with the
+/// whole path of one of them, cargo would look for changes there alone, and all had its page.
+const UI: &str = "../../ui";
+
 fn main() {
-    let ui = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ui");
+    // Asked when this runs: what the compiler knew of a folder may be another clone.
+    let ui = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo names the folder")).join(UI);
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo names the folder"));
     for input in ["src", "build.mjs", "package.json", "package-lock.json", "tsconfig.json"] {
-        println!("cargo::rerun-if-changed={}", ui.join(input).display());
+        println!("cargo::rerun-if-changed={UI}/{input}");
     }
     println!("cargo::rerun-if-env-changed=ETWKIT_NO_PAGE");
     let built = out.join("page");
@@ -30,7 +35,7 @@ fn page(ui: &Path, built: &Path) -> Option<PathBuf> {
     match build(ui, built) {
         Ok(()) => Some(built.to_owned()),
         Err(_) if dist.join("index.html").is_file() => {
-            println!("cargo::rerun-if-changed={}", dist.display());
+            println!("cargo::rerun-if-changed={UI}/dist");
             Some(dist)
         }
         Err(why) => {

@@ -46,7 +46,7 @@ const CASES: Case[] = [
   {
     trace: "git-bash",
     question: "Who used the CPU?",
-    steps: [],
+    steps: [view("Overview")],
     answer: /Processes[\s\S]*?% of machine[\s\S]*?switches\s+NwScanSvc\.exe \(\d+\)\s/,
   },
   {
@@ -71,7 +71,7 @@ const CASES: Case[] = [
   {
     trace: "wait-chain",
     question: "Who used the CPU?",
-    steps: [],
+    steps: [view("Overview")],
     answer: /Processes[\s\S]*?switches\s+Ledger\.exe \(\d+\)\s+58\.0 ms/,
   },
   {
@@ -84,13 +84,13 @@ const CASES: Case[] = [
   {
     trace: "wait-chain",
     question: "Which file held it up?",
-    steps: [],
+    steps: [view("Overview")],
     answer: /Files[\s\S]*?written\s+C:\\ProgramData\\Contoso\\Ledger\\ledger\.db\s+57\.6 ms/,
   },
   {
     trace: "file-writer",
     question: "Who used the CPU?",
-    steps: [],
+    steps: [view("Overview")],
     answer: /switches\s+System \(4\)\s+835 ms[\s\S]*?MsMpEng\.exe \(\d+\)\s+776 ms/,
   },
   {
@@ -151,7 +151,7 @@ async function answered(served: Served, { trace, question, steps, answer }: Case
   }
   assert.match(await shown(page, answer), answer, `${trace}: ${question}`);
   const seconds = ((performance.now() - begun) / 1000).toFixed(1);
-  const words = ["Overview", ...steps.map(([words]) => words)].join(" › ");
+  const words = ["Findings", ...steps.map(([words]) => words)].join(" › ");
   told.push(`| ${trace} | ${question} | ${words} | ${steps.length} | ${seconds} |`);
   noErrors(seen);
   await seen.close();

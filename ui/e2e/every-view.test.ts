@@ -1,11 +1,21 @@
 // Each view in both themes: it answers, nothing complains, and a reader who does not see it can use it.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { noErrors, pictures, quit, ready, type Served, scenario, serve, settled, visit } from "./support";
+import type { Page } from "playwright-core";
+import {
+  barriers,
+  noErrors,
+  pictures,
+  quit,
+  ready,
+  type Served,
+  scenario,
+  serve,
+  settled,
+  visit,
+} from "./support";
 
 let served: Served;
 before(async () => {
@@ -13,52 +23,87 @@ before(async () => {
 });
 after(() => quit(served));
 
-const axe = readFileSync(
-  createRequire(path.join(process.env["ETWKIT_UI"] ?? ".", "package.json")).resolve("axe-core/axe.min.js"),
-  "utf8",
-);
-
-interface Finding {
-  id: string;
-  impact: string;
-  nodes: { html: string; failureSummary: string }[];
+/** Goes to each view that has something to show, and tells what failed or keeps a reader out. */
+async function complaintsOf(page: Page, shots: string): Promise<string[]> {
+  const entries = page.getByRole("navigation", { name: "Views" }).locator("button.entry:not(.is-lacking)");
+  const titles = await entries.locator("span:first-child").allInnerTexts();
+  assert.ok(titles.length >= 10, titles.join(", "));
+  const complaints: string[] = [];
+  for (const [at, title] of titles.entries()) {
+    await entries.nth(at).click();
+    await settled(page);
+    for (const text of await page.locator(".below .failed, .below .is-failure").allInnerTexts()) {
+      complaints.push(`${title}: ${text}`);
+    }
+    await page.screenshot({ path: path.join(pictures, `${shots}-${title.replace(/\W+/g, "-")}.png`) });
+    complaints.push(...(await barriers(page, title)));
+  }
+  return complaints;
 }
 
 for (const dark of [false, true]) {
   const theme = dark ? "dark" : "light";
   test(`every view answers without a complaint, ${theme}`, async () => {
     const seen = await visit(served.link, { dark });
-    const { page } = seen;
-    await ready(page);
-    const entries = page.getByRole("navigation", { name: "Views" }).locator("button.entry:not(.is-lacking)");
-    const titles = await entries.locator("span:first-child").allInnerTexts();
-    assert.ok(titles.length >= 10, titles.join(", "));
-    const complaints: string[] = [];
-    for (const [at, title] of titles.entries()) {
-      await entries.nth(at).click();
-      await settled(page);
-      for (const text of await page.locator(".below .failed, .below .is-failure").allInnerTexts()) {
-        complaints.push(`${title}: ${text}`);
-      }
-      await page.screenshot({ path: path.join(pictures, `${theme}-${title.replace(/\W+/g, "-")}.png`) });
-      // Chromium runs what the page's own policy forbids pages: the checker is not a part of the page.
-      await page.evaluate(axe);
-      const serious = await page.evaluate(async () => {
-        const checker = (
-          globalThis as unknown as { axe: { run: (where: Document) => Promise<{ violations: Finding[] }> } }
-        ).axe;
-        const found = await checker.run(document);
-        return found.violations.filter((one) => one.impact === "serious" || one.impact === "critical");
-      });
-      for (const one of serious) {
-        complaints.push(`${title}: ${one.id}: ${one.nodes[0]?.html} ${one.nodes[0]?.failureSummary}`);
-      }
-    }
-    assert.deepEqual(complaints, []);
+    await ready(seen.page);
+    assert.deepEqual(await complaintsOf(seen.page, theme), []);
     noErrors(seen);
     await seen.close();
   });
 }
+
+/** Traces of which other views have something to show: DNS, windows and focus, services and their messages. */
+const OTHERS: [string, boolean][] = [
+  ["name-lookup", false],
+  ["desktop", true],
+  ["services", false],
+];
+
+for (const [name, dark] of OTHERS) {
+  test(`every view answers without a complaint, trace ${name}`, async () => {
+    const other = await serve([scenario(name)]);
+    const seen = await visit(other.link, { dark });
+    await ready(seen.page);
+    assert.deepEqual(await complaintsOf(seen.page, name), []);
+    noErrors(seen);
+    await seen.close();
+    other.stop();
+  });
+}
+
+/** What opens over the page, and how. */
+const DIALOGS: [string, (page: Page) => Promise<void>][] = [
+  ["keys", (page) => page.keyboard.press("?")],
+  ["palette", (page) => page.keyboard.press("Control+k")],
+  ["commands", (page) => page.keyboard.press("Control+Shift+p")],
+  ["trace menu", (page) => page.locator(".trace-chooser button").first().click()],
+  ["theme menu", (page) => page.getByRole("button", { name: "Theme" }).click()],
+  ["graph menu", (page) => page.locator(".graph-menu button").first().click()],
+];
+
+test("nobody is kept out of what opens over the page, in both themes", async () => {
+  const seen = await visit(served.link);
+  const { page } = seen;
+  await ready(page);
+  const complaints: string[] = [];
+  for (const [name, open] of DIALOGS) {
+    await page.emulateMedia({ colorScheme: "light" });
+    await open(page);
+    const shown = page.locator("dialog[open], [role=menu], [role=listbox]").first();
+    await shown.waitFor();
+    await settled(page);
+    complaints.push(...(await barriers(page, `${name}, light`)));
+    await page.emulateMedia({ colorScheme: "dark" });
+    await settled(page);
+    complaints.push(...(await barriers(page, `${name}, dark`)));
+    await page.screenshot({ path: path.join(pictures, `over-${name.replace(" ", "-")}.png`) });
+    await page.keyboard.press("Escape");
+    await shown.waitFor({ state: "hidden" });
+  }
+  assert.deepEqual(complaints, []);
+  noErrors(seen);
+  await seen.close();
+});
 
 test("everything can be reached by keyboard", async () => {
   const seen = await visit(served.link);

@@ -31,7 +31,7 @@ async function plot(page: Page) {
   return box;
 }
 
-test("the trace opens with its graphs and the overview, and the token leaves the address", async () => {
+test("the trace opens with its graphs and what was found, and the token leaves the address", async () => {
   const seen = await opened();
   assert.match(await seen.page.title(), /git-bash/);
   assert.doesNotMatch(seen.page.url(), /[#;]k=/);
@@ -125,5 +125,24 @@ test("search finds a process and takes it as a filter; a link shows the same in 
   noErrors(seen);
   noErrors(other);
   await other.close();
+  await seen.close();
+});
+
+test("graphs share their axes when asked to, and the light is switched and stays", async () => {
+  const seen = await opened();
+  const { page } = seen;
+  await page.keyboard.press("y");
+  await settled(page);
+  assert.match(fragment(page), /;axes=shared/);
+  assert.ok(await page.getByLabel("Shared axes").isChecked());
+  const theme = () => page.evaluate(() => document.documentElement.dataset["theme"]);
+  assert.equal(await theme(), "light");
+  await page.getByRole("button", { name: "Theme" }).click();
+  await page.getByRole("menuitemcheckbox", { name: "Dark" }).click();
+  assert.equal(await theme(), "dark");
+  await page.reload();
+  await page.locator(".trail").waitFor();
+  assert.equal(await theme(), "dark", "this browser remembers it");
+  noErrors(seen);
   await seen.close();
 });

@@ -2,7 +2,8 @@
 //
 //   ETWKIT_BIN=PROGRAM node e2e/run.mjs [PATTERN]
 //
-// The browser is Chromium of the system, or ETWKIT_CHROMIUM.
+// The browser is Chromium of the system, or ETWKIT_CHROMIUM. With ETWKIT_PAGE=FOLDER it gets the page that
+// `node build.mjs FOLDER` built, in place of the one that is a part of the program.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
@@ -45,6 +46,7 @@ const env = {
   ETWKIT_BIN: path.resolve(program),
   ETWKIT_E2E: out,
   ETWKIT_UI: root,
+  ETWKIT_PAGE: process.env.ETWKIT_PAGE === undefined ? "" : path.resolve(process.env.ETWKIT_PAGE),
 };
 // One after the other: two browsers on two processors measure each other.
 const run = spawnSync(

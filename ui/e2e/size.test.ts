@@ -2,12 +2,14 @@
 // million context switches.
 
 import assert from "node:assert/strict";
+import path from "node:path";
 import { after, before, test } from "node:test";
 import type { Page, Request } from "playwright-core";
 import {
   clickView,
   goTo,
   noErrors,
+  pictures,
   quit,
   ready,
   type Served,
@@ -227,6 +229,7 @@ test("every graph on the largest screen is a frame", async () => {
   await page.mouse.move(x, y);
   const cost = await meter.of(() => page.keyboard.press("w"));
   isOneFrame(`zoom with ${count} graphs`, cost, 2 * count);
+  await page.screenshot({ path: path.join(pictures, "largest-screen.png") });
   noErrors(seen);
   await seen.close();
 });

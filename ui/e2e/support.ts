@@ -2,24 +2,35 @@
 
 import assert from "node:assert/strict";
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import path from "node:path";
 import { createInterface } from "node:readline";
-import { type Browser, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 
 const program = process.env["ETWKIT_BIN"] ?? "";
 /** Where traces and the cache of a run lie. */
 export const folder = process.env["ETWKIT_E2E"] ?? "";
 /** Where pictures are kept to be looked at. */
 export const pictures = path.join(process.env["ETWKIT_UI"] ?? ".", "e2e/out");
+/** A folder with a page that was just built, to be driven in place of the program's own. */
+const built = process.env["ETWKIT_PAGE"] ?? "";
 
 /** Writes a trace of a scenario, once. */
 export function scenario(name: string, scale = 1): string {
-  const trace = path.join(folder, `${name}-${scale}.etl`);
+  return written(`${name}-${scale}.etl`, [name, "--scale", String(scale)]);
+}
+
+/** Writes the trace of a card, once: a machine with a planted cause, or its twin without it. */
+export function card(name: string, isHealthy = false): string {
+  const twin = isHealthy ? ["--healthy"] : [];
+  return written(`${name}${isHealthy ? "-healthy" : ""}.etl`, [name, "--seed", "7", ...twin]);
+}
+
+function written(file: string, words: string[]): string {
+  const trace = path.join(folder, file);
   if (!existsSync(trace)) {
-    execFileSync(program, ["synth", "write", name, "--scale", String(scale), "--out", trace], {
-      stdio: "ignore",
-    });
+    execFileSync(program, ["synth", "write", ...words, "--out", trace], { stdio: "ignore" });
   }
   return trace;
 }
@@ -30,9 +41,9 @@ export interface Served {
   stop: () => void;
 }
 
-/** Starts `etwkit view` and waits for its link. */
-export async function serve(files: string[]): Promise<Served> {
-  const env = { ...process.env, ETWKIT_CACHE: path.join(folder, "cache") };
+/** Starts `etwkit view` and waits for its link. A cache of its own knows nothing of what others opened. */
+export async function serve(files: string[], cache = "cache"): Promise<Served> {
+  const env = { ...process.env, ETWKIT_CACHE: path.join(folder, cache) };
   const child = spawn(program, ["view", "--no-open", ...files], {
     env,
     stdio: ["ignore", "pipe", "inherit"],
@@ -70,6 +81,7 @@ export async function visit(
     colorScheme: options.dark ? "dark" : "light",
     reducedMotion: "reduce",
   });
+  if (built !== "") await useBuilt(context);
   const page = await context.newPage();
   const errors: string[] = [];
   page.on("console", (message) => {
@@ -78,6 +90,24 @@ export async function visit(
   page.on("pageerror", (error) => errors.push(String(error)));
   await page.goto(link);
   return { page, errors, close: () => context.close() };
+}
+
+/** Gives the browser the files of a folder, with the headers that the program sends. */
+async function useBuilt(context: BrowserContext): Promise<void> {
+  const isFile = (url: URL) => !url.pathname.startsWith("/api/");
+  await context.route(isFile, async (route) => {
+    const name = path.basename(new URL(route.request().url()).pathname) || "index.html";
+    const file = path.join(built, name);
+    const types: Record<string, string> = {
+      ".html": "text/html",
+      ".js": "text/javascript",
+      ".css": "text/css",
+    };
+    const contentType = types[path.extname(name)] ?? "image/svg+xml";
+    if (!existsSync(file)) await route.continue();
+    else if (name !== "index.html") await route.fulfill({ path: file, contentType });
+    else await route.fulfill({ response: await route.fetch(), body: readFileSync(file, "utf8") });
+  });
 }
 
 export async function quit(served: Served): Promise<void> {
@@ -113,8 +143,36 @@ export async function goTo(page: Page, title: string) {
   await settled(page);
 }
 
-/** Waits until the trace is opened and the page shows its overview. */
+/** Waits until the trace is opened and the page shows what was found in it. */
 export async function ready(page: Page): Promise<void> {
-  await page.getByRole("heading", { name: "Overview", exact: true }).first().waitFor({ timeout: 180_000 });
+  await page.getByRole("heading", { name: "Findings", exact: true }).first().waitFor({ timeout: 180_000 });
+  // Rules take their time where the program was built without optimisation.
+  const answered = page.locator(".finding-lead:not(.is-asking), .findings .failed");
+  await answered.first().waitFor({ timeout: 180_000 });
   await settled(page);
+}
+
+const axe = readFileSync(
+  createRequire(path.join(process.env["ETWKIT_UI"] ?? ".", "package.json")).resolve("axe-core/axe.min.js"),
+  "utf8",
+);
+
+interface Finding {
+  id: string;
+  impact: string;
+  nodes: { html: string; failureSummary: string }[];
+}
+
+/** What keeps a reader from using what is shown: serious findings of axe-core, a line each. */
+export async function barriers(page: Page, where: string): Promise<string[]> {
+  // Chromium runs what the page's own policy forbids pages: the checker is not a part of the page.
+  await page.evaluate(axe);
+  const serious = await page.evaluate(async () => {
+    const checker = (
+      globalThis as unknown as { axe: { run: (where: Document) => Promise<{ violations: Finding[] }> } }
+    ).axe;
+    const found = await checker.run(document);
+    return found.violations.filter((one) => one.impact === "serious" || one.impact === "critical");
+  });
+  return serious.map((one) => `${where}: ${one.id}: ${one.nodes[0]?.html} ${one.nodes[0]?.failureSummary}`);
 }

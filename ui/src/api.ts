@@ -10,6 +10,8 @@ import type {
   DiskMapAnswer,
   DiskMapRequest,
   Failure,
+  FindingsAnswer,
+  FindingsRequest,
   FlameAnswer,
   FlameRequest,
   Info,
@@ -201,6 +203,8 @@ export const api = {
   rows: (request: RowsRequest, signal?: AbortSignal) => asked<RowsAnswer>("rows", request, signal),
   search: (request: SearchRequest, signal?: AbortSignal) => asked<SearchAnswer>("search", request, signal),
   ask: (request: AskRequest, signal?: AbortSignal) => asked<Answer>("ask", request, signal),
+  findings: (request: FindingsRequest, signal?: AbortSignal) =>
+    asked<FindingsAnswer>("findings", request, signal),
   sql: (request: SqlRequest, signal?: AbortSignal) => asked<Answer>("sql", request, signal),
 };
 

@@ -1338,4 +1338,138 @@ unit: string,
  */
 sentence: string, };
 
+export type FindingsRequest = { 
+/**
+ * The trace.
+ */
+trace: number, };
+
+export type FindingsAnswer = { 
+/**
+ * What was found, the costliest first, notes behind.
+ */
+findings: Array<Finding>, 
+/**
+ * All rules, and what came of each.
+ */
+rules: Array<RuleState>, 
+/**
+ * How the answer came about.
+ */
+source: Source, };
+
+export type Finding = { 
+/**
+ * Its place in the order of cost, from 1.
+ */
+number: number, 
+/**
+ * The rule that found it.
+ */
+rule: string, 
+/**
+ * What was found, as a sentence.
+ */
+sentence: string, 
+/**
+ * What is to blame: a driver, process, server, file or setting.
+ */
+culprit: string, 
+/**
+ * Time in which at least one victim could not go on because of it; null for what is only to be known.
+ */
+cost_ns: number | null, 
+/**
+ * Share of the recording that this is, 0 to 1.
+ */
+share: number | null, 
+/**
+ * The process that it cost most, with its id; null where it is none.
+ */
+victim: string | null, 
+/**
+ * Key of this process.
+ */
+process_key: number | null, 
+/**
+ * All processes that it cost something, the first ones with how much.
+ */
+victims: string, 
+/**
+ * How often.
+ */
+count: number | null, 
+/**
+ * From the first piece to the last one.
+ */
+range: Range | null, 
+/**
+ * Begin of the longest piece.
+ */
+at_ns: number | null, 
+/**
+ * How long it is.
+ */
+longest_ns: number | null, 
+/**
+ * Thread of the longest piece.
+ */
+thread_key: number | null, 
+/**
+ * Frames of its stack, innermost first.
+ */
+stack: Array<string>, 
+/**
+ * `high`, `medium` or `low`, and why it is not high.
+ */
+confidence: string, 
+/**
+ * Command lines that show the rows behind it.
+ */
+evidence: Array<Evidence>, 
+/**
+ * Why it is so.
+ */
+why: string, 
+/**
+ * What to do about it.
+ */
+fix: string, 
+/**
+ * What does not follow from it.
+ */
+not_proved: string, };
+
+export type Evidence = { 
+/**
+ * The whole line, quoted for a shell.
+ */
+command: string, 
+/**
+ * Its words, without the program and the trace.
+ */
+words: Array<string>, 
+/**
+ * Keys of the processes with the id that it names, if it names one.
+ */
+processes: Array<number>, };
+
+export type RuleState = { 
+/**
+ * Its name.
+ */
+rule: string, 
+/**
+ * What it finds.
+ */
+title: string, 
+/**
+ * `found`, `nothing`, `not checked` or `failed`.
+ */
+state: string, 
+/**
+ * What it needs and was not recorded, or why it failed.
+ */
+missing: string | null, };
+
 export const WAITS = ["unknown", "sync", "io", "sleep", "paging", "ui", "suspended"] as const;

@@ -1,13 +1,16 @@
 -- Checking a signature waits for a server
 -- card: 24
--- sentence: {victim} waited {total} while the chain of a certificate was checked: a {culprit} did not answer, {count} times up to {longest}
+-- sentence: {victim} waited {total} while the chain of a certificate was checked, {count} times up to {longest}:
+--   for a {culprit}, as a rule
 -- why: To check a signature, Windows may ask a server whether the certificate was revoked, or fetch a certificate. Where that
 --   server cannot be reached, each try waits until its time is up, 15 s as a rule.
 -- fix: Let the machine reach the server (proxy, firewall), give it the revocation lists, or let the program check without asking
 --   (CERT_CHAIN_REVOCATION_CHECK_CACHE_ONLY; for .NET generatePublisherEvidence).
--- not proved: Which server it was: names that were looked up at that time tell (dump dns), if they were recorded.
+-- not proved: That a server was waited for, and which one: names that were looked up at that time tell (dump dns), if
+--   they were recorded.
 -- needs: context_switch, stacks
 -- evidence: dump wait --process {pid} --method '*CertGetCertificateChain*;*CryptRetrieveObject*' --details
+-- evidence: dump wait --process {pid} --method '*CertGetCertificateChain*;*CryptRetrieveObject*' --chain
 -- evidence: dump dns --process {pid}
 -- param min_single_ms: float = 500 – a server that answers does so within half a second
 WITH waits AS (

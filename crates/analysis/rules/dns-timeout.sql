@@ -5,16 +5,25 @@
 --   is dead or cannot be reached delays each name that is not in the cache, although the next server answers at once.
 -- fix: Take the server out of the settings of its adapter, switch the adapter off, or give the adapter with the good server
 --   the smaller metric (Set-NetIPInterface -InterfaceMetric).
--- not proved: Whether the server or the way to it is dead.
+-- not proved: Whether the server or the way to it is dead. Of several servers that did not answer the same query, each is
+--   charged with an equal part of its time: the trace does not tell when each of them was given up.
 -- needs: dns_query
 -- evidence: dump dns --process {pid}
 -- param min_single_ms: float = 300 – a server that answers does so within that time
 -- param min_total_ms: float = 500 – below that nobody waits for it
-WITH delays AS (
-  SELECT unnest(string_to_array(rtrim(timed_out_servers, ';'), ';')) AS culprit, adapters, process_key, thread_key, stack_id,
-    start_ns, end_ns, duration_ns
+WITH timeouts AS (
+  SELECT string_to_array(rtrim(timed_out_servers, ';'), ';') AS servers, adapters, process_key, thread_key, stack_id,
+    start_ns, duration_ns
   FROM dns_query
   WHERE is_timed_out AND timed_out_servers IS NOT NULL AND duration_ns >= $min_single_ms * 1000000
+), asked AS (
+  SELECT unnest(servers) AS culprit, unnest(range(0, CAST(cardinality(servers) AS BIGINT))) AS place,
+    CAST(cardinality(servers) AS BIGINT) AS parts, adapters, process_key, thread_key, stack_id, start_ns, duration_ns
+  FROM timeouts
+), delays AS ( -- they are asked one after the other, so each has its part of the query
+  SELECT culprit, adapters, process_key, thread_key, stack_id, start_ns + duration_ns * place / parts AS start_ns,
+    start_ns + duration_ns * (place + 1) / parts AS end_ns, duration_ns / parts AS duration_ns
+  FROM asked
 ), culprits AS (
   SELECT culprit, union_duration(start_ns, end_ns) AS total_ns, count(*) AS count, max(duration_ns) AS longest_ns
   FROM delays GROUP BY culprit

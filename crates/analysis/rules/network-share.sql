@@ -5,8 +5,9 @@
 --   old name answers late, and the program stands still meanwhile.
 -- fix: Copy the files to the own disk first, open them less often, or find out why {culprit} answers late (network, server, virus
 --   scanner of the server).
--- not proved: Whether the network or the server is slow.
--- needs: file_io
+-- not proved: Whether the network or the server is slow. Without operations on files, waits in the driver of shares tell that one
+--   was waited for, but not which.
+-- needs: file_io or context_switch
 -- evidence: dump file --process {pid} --per-process --dir-level 4
 -- param min_single_ms: float = 20 – a share in the same building answers within a few milliseconds
 -- param min_total_ms: float = 200 – below that nobody waits for it
@@ -18,6 +19,12 @@ WITH remote AS (
 ), delays AS (
   SELECT '\\' || parts[1] || '\' || parts[2] AS culprit, process_key, thread_key, stack_id, start_ns, end_ns, duration_ns
   FROM remote WHERE parts IS NOT NULL
+  UNION ALL
+  SELECT '(its name was not recorded)' AS culprit, process_key, thread_key, stack_id, last_out_ns AS start_ns,
+    coalesce(in_ns, readied_ns) AS end_ns, wait_ns AS duration_ns
+  FROM context_switch
+  WHERE wait_ns >= $min_single_ms * 1000000 AND stack_contains(stack_id, 'mup.sys!Mup*')
+    AND (SELECT count(*) FROM file_io) = 0
 ), culprits AS (
   SELECT culprit, union_duration(start_ns, end_ns) AS total_ns, count(*) AS count, max(duration_ns) AS longest_ns
   FROM delays GROUP BY culprit

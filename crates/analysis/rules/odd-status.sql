@@ -10,6 +10,7 @@
 -- needs: syscall, context_switch
 -- evidence: dump syscall --process {pid} --status failed --details
 -- param max_gap_ms: float = 2000 – a call of the same function this long behind the failed one is another attempt, not a retry
+-- param min_total_ms: float = 10 – shorter than that nobody notices, and programs that test whether memory is there get it, too
 WITH calls AS (
   SELECT process_key, thread_key, frame_id, enter_ns, exit_ns, status, stack_id,
     lead(enter_ns) OVER (PARTITION BY thread_key, frame_id ORDER BY enter_ns) AS next_ns
@@ -32,5 +33,6 @@ SELECT f.culprit, f.process_key, c.total_ns, c.count, c.longest_ns, union_durati
   first_value(f.thread_key ORDER BY f.to_ns - f.from_ns DESC) AS thread_key,
   first_value(f.from_ns ORDER BY f.to_ns - f.from_ns DESC) AS at_ns
 FROM failed f JOIN culprits c ON c.culprit = f.culprit
+WHERE c.total_ns >= $min_total_ms * 1000000
 GROUP BY f.culprit, f.process_key, c.total_ns, c.count, c.longest_ns
 ORDER BY c.total_ns DESC, f.culprit, cost_ns DESC, f.process_key

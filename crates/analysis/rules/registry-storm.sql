@@ -5,7 +5,7 @@
 --   thing that it does pays for it thousands of times, and so does the program that asked for it.
 -- fix: Let the code that reads remember what it has read, or ask it less often (fewer, larger requests; no rendered messages).
 -- not proved: That the setting did not change meanwhile.
--- needs: registry_io, stacks
+-- needs: registry_io, context_switch, stacks
 -- evidence: dump registry --process {reader} --details
 -- param min_rate: int = 1000 – reads per second; programs that look after a setting read it a few times a second
 -- param min_count: int = 500 – reads by one stack; fewer are soon over

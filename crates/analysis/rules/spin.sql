@@ -3,7 +3,7 @@
 -- sentence: {victim} lost {total} of processors to threads of {culprit} that waited in a loop ({how}), which took
 --   {spin_ns} of CPU in all
 -- why: OpenMP threads stay on their processors for a while when a parallel region is over, to begin the next one
---   sooner; threads that call Sleep(0) or SwitchToThread again and again do so, too. Others then get their turn late.
+--   sooner; threads that call SwitchToThread again and again do so, too. Others then get their turn late.
 -- fix: Set OMP_WAIT_POLICY=PASSIVE or KMP_BLOCKTIME=0 in the environment of {culprit}, or give it fewer threads
 --   (OMP_NUM_THREADS); in own code wait for an event instead of asking in a loop.
 -- not proved: That the loop could have been left sooner: a thread in it may have waited for something that was near.
@@ -23,21 +23,24 @@ WITH hits AS (
   SELECT stack_id,
     stack_contains(stack_id, '*!*NtYieldExecution*;*!SwitchToThread*') AS yields
   FROM (SELECT DISTINCT stack_id FROM hits)
-  WHERE stack_contains(stack_id, 'libiomp5*;libomp*;vcomp*;libgomp*;*!*NtYieldExecution*;*!SwitchToThread*')
+  WHERE stack_contains(stack_id, 'libiomp5*;libomp*;vcomp*;libgomp*;*!__kmp_*;*!gomp_*;*!*NtYieldExecution*;*!SwitchToThread*')
 ), own AS ( -- the innermost frame that belongs neither to the kernel nor to the libraries below every program
-  SELECT f.stack_id, f.depth, lower(m.name) AS module
+  SELECT f.stack_id, f.depth, lower(m.name) AS module, n.name AS method
   FROM suspects s
   JOIN stack_frame f ON f.stack_id = s.stack_id
   JOIN frame r ON r.frame_id = f.frame_id
   JOIN module m ON m.module_id = r.module_id
+  LEFT JOIN method n ON n.method_id = r.method_id
   WHERE m.process_key IS NOT NULL AND lower(m.name) NOT IN ('ntdll.dll', 'kernelbase.dll', 'kernel32.dll')
 ), spins AS (
-  SELECT s.stack_id, first_value(o.module ORDER BY o.depth) AS module, bool_or(s.yields) AS yields
+  SELECT s.stack_id, first_value(o.module ORDER BY o.depth) AS module,
+    first_value(o.method ORDER BY o.depth) AS method, bool_or(s.yields) AS yields
   FROM suspects s LEFT JOIN own o ON o.stack_id = s.stack_id
   GROUP BY s.stack_id
 ), loops AS (
+  -- A runtime that is linked into the program is known by the names of its functions.
   SELECT *, module LIKE 'libiomp5%' OR module LIKE 'libomp%' OR module LIKE 'vcomp%' OR module LIKE 'libgomp%'
-    AS is_openmp
+    OR coalesce(method LIKE '\_\_kmp\_%' OR method LIKE 'gomp\_%', false) AS is_openmp
   FROM spins
 ), threads AS (
   SELECT h.process_key, h.thread_key, sum(h.cpu_ns) AS cpu_ns,

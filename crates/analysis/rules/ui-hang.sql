@@ -14,9 +14,12 @@ WITH pumps AS (
   SELECT thread_key, process_key, in_ns, last_out_ns FROM context_switch
   WHERE in_ns IS NOT NULL AND wait_ns > 0
     AND stack_contains(stack_id, 'user32.dll!*GetMessage*;user32.dll!*PeekMessage*;user32.dll!*MsgWait*;user32.dll!*WaitMessage*;win32k*!*GetMessage*;win32k*!*PeekMessage*;win32k*!*RealSleepThread*')
+), ends AS ( -- behind its last wait for messages a thread goes on until it is taken off for good
+  SELECT thread_key, max(out_ns) AS out_ns FROM context_switch GROUP BY thread_key
 ), between AS (
-  SELECT thread_key, process_key, in_ns AS from_ns, lead(last_out_ns) OVER (PARTITION BY thread_key ORDER BY in_ns) AS to_ns
-  FROM pumps
+  SELECT p.thread_key, p.process_key, p.in_ns AS from_ns,
+    coalesce(lead(p.last_out_ns) OVER (PARTITION BY p.thread_key ORDER BY p.in_ns), e.out_ns) AS to_ns
+  FROM pumps p JOIN ends e ON e.thread_key = p.thread_key
 ), gaps AS (
   SELECT * FROM between WHERE to_ns - from_ns >= $min_single_ms * 1000000
 ), samples AS (

@@ -9,6 +9,7 @@
 -- not proved: What the holder did under the lock that took so long; see its CPU and waits at those times.
 -- needs: context_switch, stacks
 -- evidence: dump wait --process {pid} --method '*EnterCrit*;*EnterSharedCrit*;*UserCritSec*' --details
+-- evidence: dump wait --process {pid} --method '*EnterCrit*;*EnterSharedCrit*;*UserCritSec*' --chain
 -- param min_single_ms: float = 20 – a window that stands still for longer stutters under the mouse
 -- param min_total_ms: float = 100 – below that nobody notices
 -- param min_wait_us: float = 500 – the lock is asked for all the time; shorter waits are its everyday price

@@ -11,6 +11,8 @@ pub mod chain;
 pub mod diagnose;
 pub mod diff;
 pub mod explain;
+pub mod overhead;
+mod page;
 pub mod path;
 pub mod questions;
 pub mod region;
@@ -24,6 +26,7 @@ mod trace_end;
 pub mod wait;
 pub mod wait_question;
 
+pub use page::page_begins;
 pub use root::RootKind;
 pub use stacks::StackText;
 

@@ -5,6 +5,7 @@ use etwkit_query::question::{AnyQuestion, Of};
 use crate::diagnose::DiagnoseRequest;
 use crate::diff::DiffRequest;
 use crate::explain::ExplainRequest;
+use crate::overhead::OverheadRequest;
 use crate::path::PathRequest;
 use crate::region::RegionRequest;
 use crate::wait_question::WaitQuestion;
@@ -22,5 +23,12 @@ pub static EXPLAIN: &dyn AnyQuestion = &Of::<ExplainRequest>::QUESTION;
 pub static DIFF: &dyn AnyQuestion = &Of::<DiffRequest>::QUESTION;
 
 /// The questions, in the order in which help lists them.
-pub static QUESTIONS: &[&dyn AnyQuestion] =
-    &[&Of::<RegionRequest>::QUESTION, &Of::<WaitQuestion>::QUESTION, CRITICAL_PATH, DIAGNOSE, DIFF, EXPLAIN];
+pub static QUESTIONS: &[&dyn AnyQuestion] = &[
+    &Of::<RegionRequest>::QUESTION,
+    &Of::<WaitQuestion>::QUESTION,
+    &Of::<OverheadRequest>::QUESTION,
+    CRITICAL_PATH,
+    DIAGNOSE,
+    DIFF,
+    EXPLAIN,
+];

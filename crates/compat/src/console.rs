@@ -129,6 +129,12 @@ pub fn dumps() -> impl Iterator<Item = &'static str> {
     tables::DUMPS.iter().filter_map(|dump| dump.names.first()).copied()
 }
 
+/// Our question that a sub command of `-dump` is.
+#[must_use]
+pub fn native(dump: &str) -> Option<&'static str> {
+    tables::dump(dump).map(|dump| dump.native)
+}
+
 /// Switches of a sub command of `-dump`, without dash; those that are refused are left out.
 #[must_use]
 pub fn switches(dump: &str) -> Vec<&'static str> {

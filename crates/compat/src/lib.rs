@@ -189,13 +189,7 @@ pub fn plan(words: &[String], find: Find<'_>) -> anyhow::Result<Plan> {
     Ok(match last {
         None => return Err(no_command(words).into()),
         Some(Command::Help) => Plan::Text(help::text(words)),
-        Some(Command::Mcp) => {
-            return Err(Wrong::new(
-                "-mcp: there is no server for agents",
-                "agents can run the commands themselves: etwkit dump WHAT --json writes one object for each row",
-            )
-            .into());
-        }
+        Some(Command::Mcp) => Step::new(["mcp", "--etwanalyzer"].map(OsString::from).to_vec()).into(),
         Some(Command::Analyze) => {
             return Err(Wrong::new(
                 "-analyze: there is no such command, as there is none in ETWAnalyzer, which only has the word",

@@ -12,6 +12,7 @@
 pub mod afd;
 pub mod bounds;
 pub mod clr;
+pub mod cut_mark;
 pub mod decoder;
 pub mod describe;
 pub mod dns;

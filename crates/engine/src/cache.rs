@@ -247,7 +247,7 @@ fn make_room(folder: &Path, keep: &Path, max_bytes: u64) {
 
 /// Whether a folder has the name of an extract of the cache, of whatever version. Others that lie there are
 /// not ours to delete.
-fn is_of_cache(path: &Path) -> bool {
+pub(crate) fn is_of_cache(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let Some(name) = name.strip_suffix(".etwx") else { return false };
     let mut parts = name.rsplit('-');
@@ -256,7 +256,7 @@ fn is_of_cache(path: &Path) -> bool {
     is_hash && version.split('.').count() == 3 && parts.next().is_some()
 }
 
-fn size(folder: &Path) -> u64 {
+pub(crate) fn size(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let one = |entry: fs::DirEntry| match entry.metadata() {
         Ok(metadata) if metadata.is_dir() => size(&entry.path()),

@@ -52,6 +52,12 @@ impl Gaps {
         self
     }
 
+    /// These gaps, of the trace by another name.
+    #[must_use]
+    pub fn called(self, trace: &str) -> Self {
+        Self { trace: trace.to_owned(), ..self }
+    }
+
     /// Whether there is nothing to say.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -4,13 +4,20 @@ use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use etwkit_cut::CutArgs;
+use etwkit_lab::LabArgs;
+use etwkit_mcp::McpArgs;
 use etwkit_query::question::Descriptions;
 use etwkit_query::similar;
+use etwkit_record::RecordArgs;
+use etwkit_run::RunArgs;
+use etwkit_terminal::style::When;
 
 use crate::arguments::TraceArgs;
-use crate::commands::diagnose::DiagnoseArgs;
+use crate::commands::cache::CacheArgs;
 use crate::commands::diff::DiffArgs;
 use crate::commands::dump::critical_path::PathArgs;
+use crate::commands::dump::diagnose::DiagnoseArgs;
 use crate::commands::dump::explain::ExplainArgs;
 use crate::commands::dump::root::DumpArgs;
 use crate::commands::export::ExportArgs;
@@ -20,14 +27,14 @@ use crate::commands::sql::args::SqlArgs;
 use crate::commands::strace::StraceArgs;
 use crate::commands::symbols::SymbolsArgs;
 use crate::examples::{
-    COMPLETIONS_EXAMPLE, CONSOLE_EXAMPLE, DEMO_EXAMPLE, DIAGNOSE_EXAMPLE, DIFF_EXAMPLE, DUMP_EXAMPLE,
-    EVENTS_EXAMPLE, EXPLAIN_EXAMPLE, EXPORT_EXAMPLE, EXTRACT_EXAMPLE, INFO_EXAMPLE, MAN_EXAMPLE,
-    PATH_EXAMPLE, ROOT_EXAMPLE, SQL_EXAMPLE, STRACE_EXAMPLE, SYNTH_EXAMPLE, VIEW_EXAMPLE,
+    CACHE_EXAMPLE, COMPLETIONS_EXAMPLE, CONSOLE_EXAMPLE, CUT_EXAMPLE, DEMO_EXAMPLE, DIAGNOSE_EXAMPLE,
+    DIFF_EXAMPLE, DUMP_EXAMPLE, EVENTS_EXAMPLE, EXPLAIN_EXAMPLE, EXPORT_EXAMPLE, EXTRACT_EXAMPLE,
+    INFO_EXAMPLE, LAB_EXAMPLE, MAN_EXAMPLE, MCP_EXAMPLE, PATH_EXAMPLE, RECORD_EXAMPLE, ROOT_EXAMPLE,
+    RUN_EXAMPLE, SQL_EXAMPLE, STRACE_EXAMPLE, SYNTH_EXAMPLE, VIEW_EXAMPLE, WPAEXPORTER_EXAMPLE,
 };
 use crate::options::Given;
 use crate::printer::Speech;
 use crate::rules::NameArgs;
-use crate::style::When;
 use crate::symbols::SymbolArgs;
 use crate::tags::TagArgs;
 
@@ -97,9 +104,9 @@ impl Command {
         match self {
             Self::Dump(args) => Some(&args.names),
             Self::CriticalPath(args) => Some(&args.names),
-            Self::Diagnose(args) => Some(&args.asked.names),
+            Self::Diagnose(args) => Some(&args.names),
             Self::Diff(args) => Some(&args.names),
-            Self::Explain(args) => Some(&args.asked.names),
+            Self::Explain(args) => Some(&args.names),
             Self::Sql(args) => Some(&args.names),
             Self::Export(args) => Some(&args.names),
             Self::Strace(args) => Some(&args.names),
@@ -144,15 +151,34 @@ pub(crate) enum Command {
     /// Look at traces in a browser: timeline, flame graphs, tables
     #[command(after_help = VIEW_EXAMPLE)]
     View(ViewArgs),
+    /// Let agents ask traces, by tools of the Model Context Protocol
+    #[command(after_help = MCP_EXAMPLE)]
+    Mcp(McpArgs),
     /// Ask one question after the other: extracts stay open, words are completed
     #[command(after_help = CONSOLE_EXAMPLE)]
     Console(ConsoleArgs),
-    /// Write stacks of processes as a profile that other programs show
+    /// Write stacks or timelines of processes in formats of other programs
     #[command(after_help = EXPORT_EXAMPLE, arg_required_else_help = true)]
     Export(Box<ExportArgs>),
+    /// Write a smaller trace: a part of the time, of the processes or providers, merged or with its texts
+    /// replaced
+    #[command(after_help = CUT_EXAMPLE, arg_required_else_help = true)]
+    Cut(Box<CutArgs>),
+    /// A line of wpaexporter as it is: tables of a profile as files of CSV
+    #[command(after_help = WPAEXPORTER_EXAMPLE, arg_required_else_help = true, disable_help_flag = true)]
+    Wpaexporter(etwkit_wpa::LineArgs),
     /// Print system calls as strace does: each call with its result, or sums of each function
     #[command(after_help = STRACE_EXAMPLE, arg_required_else_help = true)]
     Strace(Box<StraceArgs>),
+    /// Record what a Windows machine does; on other systems print the lines that do it
+    #[command(after_help = RECORD_EXAMPLE, arg_required_else_help = true)]
+    Record(Box<RecordArgs>),
+    /// Run a command again and again and tell how long it took, for each combination of parameters
+    #[command(after_help = RUN_EXAMPLE, arg_required_else_help = true)]
+    Run(Box<RunArgs>),
+    /// Do what made machines slow in case studies, and measure it
+    #[command(after_help = LAB_EXAMPLE, arg_required_else_help = true)]
+    Lab(Box<LabArgs>),
     /// Give native code its names: from symbol files in folders, stores and on servers
     #[command(arg_required_else_help = true)]
     Symbols(SymbolsArgs),
@@ -162,6 +188,9 @@ pub(crate) enum Command {
     /// Write traces of simulated machines, with what is true of them
     #[command(after_help = SYNTH_EXAMPLE, arg_required_else_help = true)]
     Synth(SynthArgs),
+    /// List what lies in the cache, or remove it
+    #[command(after_help = CACHE_EXAMPLE, arg_required_else_help = true)]
+    Cache(CacheArgs),
     /// Print a script that completes words of command lines in a shell
     #[command(after_help = COMPLETIONS_EXAMPLE, arg_required_else_help = true)]
     Completions(CompletionsArgs),

@@ -8,13 +8,13 @@ use anyhow::{Context, bail};
 use clap::Parser;
 use etwkit_compat::{Extraction, Guest, Plan, Step, on_disk, plan, shell_line};
 use etwkit_query::test_run::Selection;
+use etwkit_terminal::Exit;
+use etwkit_terminal::style::When;
 
 use crate::cli::{Cli, Command, ExtractArgs};
 use crate::commands::extract::{Done, run_told};
-use crate::exit::Exit;
 use crate::options::Given;
 use crate::printer::Printer;
-use crate::style::When;
 
 /// Runs a line of ETWAnalyzer.
 pub(crate) fn run(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Result<Exit> {

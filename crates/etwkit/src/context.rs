@@ -6,9 +6,8 @@ use std::sync::Arc;
 
 use etwkit_engine::{Asking, Engine, Extracting, Progress};
 use etwkit_query::Cancel;
+use etwkit_terminal::interrupt::Stoppable;
 use indicatif::ProgressBar;
-
-use crate::interrupt::Stoppable;
 
 /// What a command asks with. The engine is that of the program; the rest belongs to the command.
 #[derive(Debug, Clone)]

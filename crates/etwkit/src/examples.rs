@@ -14,6 +14,42 @@ Example:
   etwkit strace -p setup.exe -e 'NtCreateFile,NtOpenFile' -Z slow-setup.etl
   etwkit strace -c slow-setup.etl     how often each function was called, and how long that took";
 
+pub(crate) const CACHE_EXAMPLE: &str = "\
+Traces that are asked are extracted into the cache first; it keeps at most 20 GB, those that were asked longest ago go first.
+
+Example:
+  etwkit cache list
+  etwkit cache clear --older-than 30     what was not asked for 30 days
+  etwkit cache clear 'slow-*'            what was made of traces of such names";
+
+pub(crate) const LAB_EXAMPLE: &str = "\
+What each workload is about: docs/lab.md; what the case studies measured: docs/lab/. Recorded on Windows it is a trace with a known cause.
+
+Example:
+  etwkit lab process-create                        1000 processes that live at the same time
+  etwkit lab write-files /tmp/files --mode parallel --threads 4
+  etwkit run Write --record file --timing printed -- etwkit lab write-files out";
+
+pub(crate) const CUT_EXAMPLE: &str = "\
+Example:
+  etwkit cut slow-login.etl.zip --range 12..14.5 --out login.etl     every question on it answers as with --range 12..14.5
+  etwkit cut slow-login.etl --process 'winlogon;userinit' --redact --out mail.etl";
+
+pub(crate) const RECORD_EXAMPLE: &str = "\
+Example:
+  etwkit record profiles --question wait     which profiles answer it
+  etwkit record start cswitch file           the last events are kept in memory
+  etwkit record stop SlowDialog              writes SlowDialog_MACHINE.03-07-2023.23-21-41.etl
+  etwkit record wpr -start CPU -start FileIO explains a line of wpr, or runs it on Windows";
+
+pub(crate) const RUN_EXAMPLE: &str = "\
+What the command prints goes to the error stream. Exit code 1 says that a run failed: its command ended with another exit code than 0,
+took longer than --timeout, or told no duration.
+
+Example:
+  etwkit run CreateFiles --repeat 5 --matrix threads=1,2,4 --before 'rm -rf out' --csv runs.csv -- writer out --threads {threads}
+  etwkit run Import --timing printed -- ./import.sh     the last duration that it prints, as in \"done in 12.04 s\"";
+
 pub(crate) const COMPLETIONS_EXAMPLE: &str = "\
 Example:
   etwkit completions bash > ~/.local/share/bash-completion/completions/etwkit";
@@ -113,11 +149,27 @@ Example:
   etwkit view                            a page that opens traces
   etwkit view --no-open slow-login.etwx  only prints the link";
 
+pub(crate) const MCP_EXAMPLE: &str = "\
+Example:
+  etwkit mcp                             in the settings of an agent, see docs/mcp.md
+  etwkit mcp --http 127.0.0.1:8765       prints the token that requests need";
+
 pub(crate) const EXPORT_EXAMPLE: &str = "\
 Example:
   etwkit export slow-login.etwx                             lists the processes
   etwkit export --pid 4711 slow-login.etwx                  open slow-login_cmd_4711.speedscope in www.speedscope.app
-  etwkit export --process 'cmd;explorer' --per-thread --range 2.5..4 slow-login.etwx";
+  etwkit export --process 'cmd;explorer' --per-thread --range 2.5..4 slow-login.etwx
+  etwkit export --format svg --all-processes slow-login.etwx
+  etwkit export --format perfetto --all-processes slow-login.etwx   a timeline for ui.perfetto.dev
+  etwkit export --format pcapng capture.etl                 packets of pktmon or netsh trace, for Wireshark
+  etwkit export --profile cpu --out tables slow-login.etwx  tables of Windows Performance Analyzer, see docs/wpaexporter.md";
+
+pub(crate) const WPAEXPORTER_EXAMPLE: &str = "\
+Example:
+  etwkit wpaexporter -profile disc.wpaProfile -prefix disc_ -i slow-login.etl
+  etwkit wpaexporter -h     what becomes of each option
+
+In our own words: etwkit export --profile disc.wpaProfile --prefix disc_ slow-login.etl";
 
 pub(crate) const DEMO_EXAMPLE: &str = "\
 Example:

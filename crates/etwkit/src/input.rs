@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use anyhow::ensure;
 use etwkit_engine::{DEFAULT_MAX_UNPACKED_GIB, Settings, Wanted, input_options, named};
 use etwkit_extract::{Input, Options};
+use etwkit_terminal::errors::advised;
 use tempfile::TempDir;
 
 use crate::arguments::TraceArgs;
-use crate::report::advised;
 
 /// Opens what the arguments name, as one session.
 pub(crate) fn open(args: &TraceArgs) -> anyhow::Result<Opened> {

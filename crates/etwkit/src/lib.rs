@@ -1,7 +1,8 @@
 //! The command line of etwkit as a function, so that tests run whole commands without starting a process.
 //!
 //! [`run`] parses arguments (`cli`), hands them to one function per command (`commands`), and every
-//! character of the answer passes the `printer`. Ctrl-C ends the process with status 130, see [`interrupt`].
+//! character of the answer passes the `printer`. Ctrl-C ends the process with status 130, see
+//! [`etwkit_terminal::interrupt`].
 
 #![forbid(unsafe_code)]
 
@@ -9,21 +10,15 @@ mod arguments;
 mod cli;
 mod commands;
 mod compat;
-mod config;
 mod console;
 mod context;
 mod examples;
-mod exit;
 mod extracts;
 mod input;
-pub mod interrupt;
 mod options;
-mod out_file;
 mod printer;
 mod report;
 mod rules;
-mod sanitize;
-mod style;
 mod symbols;
 mod tags;
 mod time_range;
@@ -31,19 +26,20 @@ mod time_range;
 use std::ffi::OsString;
 use std::io::Write;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
-pub use exit::Exit;
-pub use sanitize::{json_text, text};
-pub use style::Colors;
+pub use etwkit_terminal::Exit;
+pub use etwkit_terminal::escape::{json_text, text};
+pub use etwkit_terminal::style::Colors;
 
 use cli::{Cli, Command};
 use context::Context;
 use etwkit_engine::Asking;
-use printer::{Printer, Speech, WriteError};
-use report::Errors;
+use etwkit_terminal::errors::Errors;
+use etwkit_terminal::style::{self, When};
+use etwkit_terminal::{WriteError, config};
+use printer::{Printer, Speech};
 use rules::NameArgs;
-use style::When;
 
 /// Where an answer is read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -108,7 +104,7 @@ impl Screen<'_> {
         let (notes, failures) = (printer.take_notes(), printer.take_failures());
         let mut err = Errors { is_colored: printer.colors().err, out: self.err };
         for note in notes {
-            report::note(&mut err, &note);
+            err.note(&note);
         }
         failures.iter().for_each(|failure| report::error(&mut err, failure));
         let failed = if failures.is_empty() { Exit::Answered } else { Exit::Error };
@@ -118,7 +114,7 @@ impl Screen<'_> {
                     return Exit::Answered;
                 }
                 match (error.downcast_ref::<Usage>(), error.downcast_ref::<report::Failures>()) {
-                    (Some(Usage(usage)), _) => report::lines(&mut err, usage),
+                    (Some(Usage(usage)), _) => err.lines(usage),
                     (_, Some(failures)) => report::failures(&mut err, failures),
                     _ => report::error(&mut err, &error),
                 }
@@ -146,7 +142,7 @@ pub(crate) fn line(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Resu
     }
     // For what is wrong with them.
     printer.choose_colors(style::choice(args));
-    let args = &config::with_defaults(args)?;
+    let args = &config::with_defaults(args, Cli::command, etwkit_query::nearest)?;
     match Cli::try_parse_from(args) {
         Ok(cli) => dispatch(&cli, printer),
         Err(usage) if usage.use_stderr() => {
@@ -179,16 +175,23 @@ fn run_command(cli: &Cli, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
         Command::Extract(args) => commands::extract::run(args, printer),
         Command::Dump(args) => commands::dump::run(args, printer),
         Command::CriticalPath(args) => commands::dump::own::run(args, printer),
-        Command::Diagnose(args) => commands::diagnose::run(args, printer),
+        Command::Diagnose(args) => commands::dump::diagnose::run(args, printer),
         Command::Diff(args) => commands::dump::own::run(args, printer),
         Command::Explain(args) => commands::dump::explain::run(args, printer),
         Command::Demo(args) => commands::demo::run(args, printer),
         Command::Export(args) => commands::export::run(args, printer),
         Command::Console(_) => anyhow::bail!("this is a console already"),
+        Command::Cache(args) => commands::cache::run(args, printer),
+        Command::Cut(args) => commands::front::cut(args, printer),
+        Command::Lab(args) => etwkit_recorder::lab(args, printer),
+        Command::Mcp(args) => commands::front::mcp(args, printer),
+        Command::Record(args) => commands::front::record(args, printer),
+        Command::Run(args) => commands::front::run(args, printer),
         Command::Sql(args) => commands::sql::run(args, printer),
         Command::Strace(args) => commands::strace::run(args, printer),
         Command::Symbols(args) => commands::symbols::run(args, printer),
         Command::Synth(args) => commands::synth::run(args, printer),
+        Command::Wpaexporter(args) => etwkit_wpa::wpaexporter(args, printer),
         Command::View(args) => commands::view::run(args, printer),
         Command::Completions(args) => commands::shell::completions(args, printer),
         Command::Man(args) => commands::shell::man(args, printer),

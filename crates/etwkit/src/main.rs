@@ -17,7 +17,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const USUAL_WIDTH: usize = 80;
 
 fn main() -> ExitCode {
-    etwkit::interrupt::install();
+    etwkit_terminal::interrupt::install();
     // Old consoles of Windows do not know escape sequences; the stream turns them into calls there, and hands
     // everything on elsewhere.
     let terminal = terminal();

@@ -1,22 +1,8 @@
-//! Errors, on the error stream. If that is closed too, nobody listens.
+//! Which hint an error gets, by the library that it comes from.
 
-use std::io::{self, Write};
+use std::io;
 
-use crate::sanitize;
-use crate::style::labelled;
-
-/// An error that says what to do.
-#[derive(Debug, thiserror::Error)]
-#[error("{message}")]
-pub(crate) struct Advised {
-    pub(crate) message: String,
-    pub(crate) hint: String,
-}
-
-/// An error that says what to do.
-pub(crate) fn advised(message: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
-    Advised { message: message.into(), hint: hint.into() }.into()
-}
+use etwkit_terminal::errors::{Advised, Errors, hint_of_system};
 
 /// Traces that could not be extracted, while others could.
 #[derive(Debug, Default, thiserror::Error)]
@@ -28,35 +14,18 @@ pub(crate) struct Failures {
     pub(crate) all: Vec<(String, anyhow::Error)>,
 }
 
-/// The error stream, and whether it is coloured.
-pub(crate) struct Errors<'w> {
-    pub(crate) out: &'w mut dyn Write,
-    pub(crate) is_colored: bool,
-}
-
 /// Prints each of several errors with the trace that it is of, then how many there are.
 pub(crate) fn failures(err: &mut Errors<'_>, failures: &Failures) {
     for (trace, error) in &failures.all {
-        line(err, &format!("error: {trace}: {error:#}"));
-        line(err, &format!("hint: {}", hint(error)));
+        err.line(&format!("error: {trace}: {error:#}"));
+        err.line(&format!("hint: {}", hint(error)));
     }
-    line(err, &format!("error: {failures}"));
+    err.line(&format!("error: {failures}"));
 }
 
-/// Prints `error:`, one `caused by:` per cause and `hint:` if there is advice.
+/// Prints an error with its causes and its hint.
 pub(crate) fn error(err: &mut Errors<'_>, error: &anyhow::Error) {
-    let mut said = String::new();
-    for (position, cause) in error.chain().enumerate() {
-        let text = cause.to_string();
-        // Some causes repeat what the message in front of them said already.
-        if position == 0 {
-            line(err, &format!("error: {text}"));
-        } else if !said.contains(&text) {
-            line(err, &format!("caused by: {text}"));
-        }
-        said.push_str(&text);
-    }
-    line(err, &format!("hint: {}", hint(error)));
+    err.error(error, &hint(error));
 }
 
 /// What is said where nothing better is known.
@@ -65,8 +34,11 @@ const HELP: &str = "`etwkit COMMAND --help` shows what a command takes, with exa
 /// The advice of whichever library the error, or one of its causes, comes from; else what helps with errors
 /// of its kind.
 pub(crate) fn hint(error: &anyhow::Error) -> String {
-    let of_system = || error.chain().find_map(|cause| cause.downcast_ref::<io::Error>()).map(of_system);
-    error.chain().find_map(of_library).or_else(of_system).unwrap_or_else(|| HELP.to_owned())
+    let of_system = || {
+        let cause = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>());
+        cause.and_then(hint_of_system).unwrap_or(HELP).to_owned()
+    };
+    error.chain().find_map(of_library).unwrap_or_else(of_system)
 }
 
 /// The advice of a library.
@@ -91,39 +63,6 @@ fn of_library(error: &(dyn std::error::Error + 'static)) -> Option<String> {
         .map(str::to_owned)
         .or_else(|| error.downcast_ref::<Advised>().map(|error| error.hint.clone()))
         .or_else(|| error.downcast_ref::<etwkit_compat::Wrong>().map(|error| error.hint.clone()))
-}
-
-/// What can be done about an error of the system.
-fn of_system(error: &io::Error) -> String {
-    let hint = match error.kind() {
-        io::ErrorKind::NotFound => "check the name; relative names start in the current folder",
-        io::ErrorKind::PermissionDenied => {
-            "you may not read or write there, or another program holds it open: close that, or choose another place"
-        }
-        io::ErrorKind::StorageFull => "no space is left there: free some, or choose another place",
-        io::ErrorKind::ReadOnlyFilesystem => "nothing can be written there: choose another place",
-        io::ErrorKind::InvalidData => "the file is not what it should be: was it copied as a whole?",
-        io::ErrorKind::NotSeekable => "this has to be a file: pipes cannot be written at any place",
-        _ => return HELP.to_owned(),
-    };
-    hint.to_owned()
-}
-
-/// Prints a text of several lines, each one escaped.
-pub(crate) fn lines(err: &mut Errors<'_>, text: &str) {
-    for text in text.lines() {
-        line(err, text);
-    }
-}
-
-/// Prints something that the reader of an answer should know.
-pub(crate) fn note(err: &mut Errors<'_>, text: &str) {
-    line(err, &format!("note: {text}"));
-}
-
-fn line(err: &mut Errors<'_>, text: &str) {
-    let text = sanitize::text(text);
-    let _ = writeln!(err.out, "{}", labelled(&text, err.is_colored));
 }
 
 #[cfg(test)]

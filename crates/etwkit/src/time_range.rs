@@ -5,9 +5,8 @@ use etwkit_query::Session;
 use etwkit_query::dump::trace::TraceInfo;
 use etwkit_query::range::{Part, Range as Placed, RangeError};
 use etwkit_query::time_format::TraceClock;
+use etwkit_terminal::errors::Advised;
 use etwkit_trace::import::Range;
-
-use crate::report::Advised;
 
 /// A part of a trace as it was written.
 #[derive(Debug, Clone, Copy)]

@@ -17,6 +17,17 @@ pub enum Error {
     /// The question failed.
     #[error(transparent)]
     Query(#[from] etwkit_query::Error),
+    /// An option means nothing in the format.
+    #[error("{option} does not go with --format {format}, which holds no sums of stacks")]
+    NotOf {
+        /// The option.
+        option: &'static str,
+        /// The format.
+        format: &'static str,
+    },
+    /// A format takes something else than it says.
+    #[error("this format does not take what was asked for")]
+    Format,
     /// Where it is written to takes no more.
     #[error("cannot write the profile")]
     Write(#[source] io::Error),
@@ -32,7 +43,10 @@ impl Error {
         match self {
             Self::Dump(error) => error.hint(),
             Self::Query(error) => error.hint(),
-            Self::Write(_) => None,
+            Self::NotOf { .. } => {
+                Some("leave it out, or choose a format of stacks, such as --format speedscope")
+            }
+            Self::Write(_) | Self::Format => None,
             Self::Spool(_) => Some("ETWKIT_TMP names the folder for temporary files"),
         }
     }

@@ -6,7 +6,8 @@
 
 use std::io::Write;
 
-use crate::profile::{Format, Head, Samples};
+use crate::profile::{Format, Head, Samples, WeighedStack, Writer, Written};
+use crate::stacks::Names;
 use crate::{Error, Result};
 
 /// The format.
@@ -21,8 +22,8 @@ impl Format for Folded {
         "Folded stacks for flame graph tools: frame;frame;frame and nanoseconds on each line"
     }
 
-    fn begin<'o>(&self, out: &'o mut dyn Write, _: &Head<'_>) -> Result<Box<dyn Samples + 'o>> {
-        Ok(Box::new(Lines { out }))
+    fn begin<'o>(&self, out: &'o mut dyn Write, _: &Head<'_>) -> Result<Writer<'o>> {
+        Ok(Writer::Stacks(Box::new(Lines { out })))
     }
 }
 
@@ -31,20 +32,21 @@ struct Lines<'o> {
 }
 
 impl Samples for Lines<'_> {
-    fn sample(&mut self, path: &[u32], weight_ns: i64, names: &[String]) -> Result<()> {
-        let name = |number: &u32| names.get(*number as usize).map_or_else(String::new, |name| frame(name));
-        let stack: Vec<String> = path.iter().map(name).collect();
-        writeln!(self.out, "{} {weight_ns}", stack.join(";")).map_err(Error::Write)
+    fn sample(&mut self, sample: &WeighedStack<'_>, names: &Names) -> Result<()> {
+        let stack: Vec<String> = sample.path.iter().map(|number| frame(names.text(*number))).collect();
+        writeln!(self.out, "{} {}", stack.join(";"), sample.weight_ns).map_err(Error::Write)
     }
 
-    fn end(self: Box<Self>, _: i64, _: &[String]) -> Result<()> {
+    fn end(self: Box<Self>, _: &Written, _: &Names) -> Result<()> {
         Ok(())
     }
 }
 
 /// A name without what separates frames and lines, for which the format has no other way to be written.
+/// Readers end lines at the separators of Unicode, too.
 fn frame(name: &str) -> String {
-    name.chars().map(|c| if c == ';' || c.is_control() { ':' } else { c }).collect()
+    let separates = |c: char| c == ';' || c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+    name.chars().map(|c| if separates(c) { ':' } else { c }).collect()
 }
 
 #[cfg(test)]
@@ -53,7 +55,12 @@ mod tests {
 
     #[test]
     fn names_do_not_end_frames_or_lines() {
-        for (name, written) in [("a.dll!b", "a.dll!b"), ("f<x;y>", "f<x:y>"), ("a\nb 7", "a:b 7")] {
+        for (name, written) in [
+            ("a.dll!b", "a.dll!b"),
+            ("f<x;y>", "f<x:y>"),
+            ("a\nb 7", "a:b 7"),
+            ("a\u{85}b\u{2028}c\u{2029}\0d", "a:b:c::d"),
+        ] {
             assert_eq!(frame(name), written);
         }
     }

@@ -5,17 +5,46 @@
 
 #![forbid(unsafe_code)]
 
+mod chrome;
 mod error;
+mod firefox;
 mod folded;
+mod json;
+mod packets;
+mod pcapng;
+mod perfetto;
+mod pprof;
 mod profile;
+mod protobuf;
+mod recording;
 mod speedscope;
 mod stacks;
+mod svg;
+mod text;
+mod timeline;
+mod told;
 
 pub use error::{Error, Result};
-pub use profile::{ExportRequest, Format, Head, Samples, Written};
+pub use packets::{Direction, Interface, Link, Packet, PacketSums, Packets};
+pub use profile::{ExportRequest, Format, Head, Owner, Samples, Takes, WeighedStack, Writer, Written};
+pub use recording::Recording;
+pub use stacks::Names;
+pub use timeline::{
+    Io, Item, Left, Order, Process, Ready, Readying, Sample, Scene, Slice, Thread, Timeline, TimelineSums,
+    Wait, What, processes,
+};
 
 /// All formats, in the order in which help lists them; the first one is written where none is asked for.
-pub static FORMATS: &[&dyn Format] = &[&speedscope::Speedscope, &folded::Folded];
+pub static FORMATS: &[&dyn Format] = &[
+    &speedscope::Speedscope,
+    &folded::Folded,
+    &svg::Svg,
+    &pprof::Pprof,
+    &perfetto::Perfetto,
+    &firefox::Firefox,
+    &chrome::Chrome,
+    &pcapng::Pcapng,
+];
 
 /// The format of that name.
 #[must_use]

@@ -1,4 +1,5 @@
-//! What a profile holds, whatever format it is written in: the stacks of processes with their weights.
+//! What is exported, whatever format it is written in: the stacks of processes with their weights, what
+//! happened as a timeline, or packets.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,8 +11,11 @@ use etwkit_query::dump::stack_tree::{Metric, StackRow, StackTreeRequest, TreeBy}
 use etwkit_query::frames::TraceFrames;
 use etwkit_query::range::Range;
 
-use crate::Result;
-use crate::stacks::{Node, Stacks};
+use crate::packets::{self, PacketSums, Packets};
+use crate::recording::Recording;
+use crate::stacks::{Names, Node, Stacks};
+use crate::timeline::{self, Asked, Timeline, TimelineSums};
+use crate::{Error, Result};
 
 /// A format of other programs. Formats are listed in [`FORMATS`](crate::FORMATS).
 pub trait Format: Sync {
@@ -21,38 +25,100 @@ pub trait Format: Sync {
     /// What reads it, in one sentence without a full stop.
     fn sentence(&self) -> &'static str;
 
-    /// Writes what stands in front of the first stack.
+    /// What it takes, which is known before anything is asked.
+    fn takes(&self) -> Takes {
+        Takes::Stacks
+    }
+
+    /// Whether processes and threads are labels of its stacks, which have no frames for them then.
+    fn has_labels(&self) -> bool {
+        false
+    }
+
+    /// Writes what stands in front of all that it takes.
     ///
     /// # Errors
     /// `out`, or a temporary file, cannot be written.
-    fn begin<'o>(&self, out: &'o mut dyn Write, head: &Head<'_>) -> Result<Box<dyn Samples + 'o>>;
+    fn begin<'o>(&self, out: &'o mut dyn Write, head: &Head<'_>) -> Result<Writer<'o>>;
 }
 
-/// What is known of a profile before its first stack.
+/// What a format takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Takes {
+    /// Stacks with weights.
+    Stacks,
+    /// What happened, with its times.
+    Timeline,
+    /// Packets of networks.
+    Packets,
+}
+
+/// What a format takes, and what it writes that with.
+pub enum Writer<'o> {
+    /// Stacks with weights, without an order of time.
+    Stacks(Box<dyn Samples + 'o>),
+    /// What happened, in the order that the format wants.
+    Timeline(Box<dyn Timeline + 'o>),
+    /// Packets, in the order of time.
+    Packets(Box<dyn Packets + 'o>),
+}
+
+/// What is known of an export before the first stack or packet.
 #[derive(Debug, Clone, Copy)]
 pub struct Head<'h> {
     /// Its name.
     pub name: &'h str,
+    /// What stacks weigh.
+    pub metric: Metric,
+    /// The part of the trace that it is about, in nanoseconds.
+    pub time: Range,
+    /// What was recorded when.
+    pub recording: &'h Recording,
     /// Folder for a temporary file; `None` is the system's.
     pub temp_dir: Option<&'h Path>,
 }
 
-/// Takes the stacks of a profile, each of which comes once, those of one root behind each other.
-pub trait Samples {
-    /// Writes a stack: numbers of the names of its frames, outermost first, and its weight in nanoseconds.
-    ///
-    /// # Errors
-    /// Nothing more can be written.
-    fn sample(&mut self, path: &[u32], weight_ns: i64, names: &[String]) -> Result<()>;
-
-    /// Writes what stands behind the last stack, given all names.
-    ///
-    /// # Errors
-    /// Nothing more can be written.
-    fn end(self: Box<Self>, total_ns: i64, names: &[String]) -> Result<()>;
+/// A stack and what it weighs.
+#[derive(Debug, Clone, Copy)]
+pub struct WeighedStack<'s> {
+    /// Numbers of the names of its frames, outermost first.
+    pub path: &'s [u32],
+    /// Its weight in nanoseconds.
+    pub weight_ns: i64,
+    /// How many samples, waits or times ready that is the sum of.
+    pub count: i64,
+    /// Whose stack it is, as far as that is told apart.
+    pub owner: &'s Owner,
 }
 
-/// Which stacks are written.
+/// The process and the thread of a stack; empty where stacks of several are put together.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Owner {
+    /// File name of the executable.
+    pub process: Option<String>,
+    /// Process id.
+    pub pid: Option<i64>,
+    /// Thread id.
+    pub tid: Option<i64>,
+}
+
+/// Takes the stacks of a profile, each of which comes once for an owner, those of one owner behind each
+/// other, and a caller before what it calls.
+pub trait Samples {
+    /// Writes a stack.
+    ///
+    /// # Errors
+    /// Nothing more can be written.
+    fn sample(&mut self, sample: &WeighedStack<'_>, names: &Names) -> Result<()>;
+
+    /// Writes what stands behind the last stack, given the sums and all names.
+    ///
+    /// # Errors
+    /// Nothing more can be written.
+    fn end(self: Box<Self>, written: &Written, names: &Names) -> Result<()>;
+}
+
+/// What is exported.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ExportRequest {
     /// Name of the profile.
@@ -67,6 +133,8 @@ pub struct ExportRequest {
     pub process_roots: bool,
     /// Stacks begin with their thread, behind the process.
     pub thread_roots: bool,
+    /// How many processes were chosen, for what is told.
+    pub process_count: usize,
     /// Folder for a temporary file; `None` is the system's.
     pub temp_dir: Option<PathBuf>,
 }
@@ -82,18 +150,71 @@ pub struct Written {
     pub total_ns: i64,
     /// What the weights are computed from; missing without stacks.
     pub source: Option<CpuSource>,
+    /// What happened, where the format takes that instead of stacks.
+    pub timeline: Option<TimelineSums>,
+    /// Packets, where the format takes them instead of stacks.
+    pub packets: Option<PacketSums>,
 }
 
-/// A part of the rows whose stacks begin with the same labels.
+/// A part of the rows that are put together.
 type Group = (Option<i64>, Option<i64>);
+
+/// A stack of a row: its node, what it weighs, and of how many samples.
+type Weighed = (Node, i64, i64);
 
 impl ExportRequest {
     /// Asks and writes. Memory grows with the distinct stacks of the extract, and of one process or thread at
     /// a time.
     ///
     /// # Errors
-    /// There is no answer, see [`StackTreeRequest::rows`]; `out` or a temporary file cannot be written.
+    /// There is no answer, see [`StackTreeRequest::rows`]; the trace has no packets; an option does not go
+    /// with the format; `out` or a temporary file cannot be written.
     pub fn write(&self, format: &dyn Format, session: &Session, out: &mut dyn Write) -> Result<Written> {
+        let recording = Recording::of(session)?;
+        let head = Head {
+            name: &self.name,
+            metric: self.metric,
+            time: self.time,
+            recording: &recording,
+            temp_dir: self.temp_dir.as_deref(),
+        };
+        match format.takes() {
+            Takes::Stacks => self.stacks(format, session, (out, &head)),
+            Takes::Timeline => self.timeline(format, session, (out, &head)),
+            Takes::Packets => {
+                let found = packets::find(self, format.name(), session)?;
+                let Writer::Packets(packets) = format.begin(out, &head)? else { return Err(Error::Format) };
+                let packets = Some(found.write(packets)?);
+                Ok(Written { packets, ..Written::default() })
+            }
+        }
+    }
+
+    fn timeline(
+        &self,
+        format: &dyn Format,
+        session: &Session,
+        (out, head): (&mut dyn Write, &Head<'_>),
+    ) -> Result<Written> {
+        let refused = |option| Err(Error::NotOf { option, format: format.name() });
+        if self.metric != Metric::Cpu {
+            return refused("--metric");
+        }
+        if self.thread_roots {
+            return refused("--per-thread");
+        }
+        let Writer::Timeline(timeline) = format.begin(out, head)? else { return Err(Error::Format) };
+        let asked = Asked { name: &self.name, processes: &self.processes, time: self.time };
+        let timeline = Some(timeline::write(asked, session, timeline)?);
+        Ok(Written { timeline, ..Written::default() })
+    }
+
+    fn stacks(
+        &self,
+        format: &dyn Format,
+        session: &Session,
+        (out, head): (&mut dyn Write, &Head<'_>),
+    ) -> Result<Written> {
         let by = if self.thread_roots { TreeBy::Thread } else { TreeBy::Process };
         let request = StackTreeRequest {
             processes: self.processes.clone(),
@@ -105,33 +226,36 @@ impl ExportRequest {
         let rows = request.rows(session)?;
         let frames = session.frames()?;
         let none = TraceFrames::default();
-        let mut stacks = Stacks::new(frames.trace(0).unwrap_or(&none));
-        let head = Head { name: &self.name, temp_dir: self.temp_dir.as_deref() };
-        let mut profile = Profile { samples: format.begin(out, &head)?, written: Written::default() };
-        let mut collected: Vec<(Node, i64)> = Vec::new();
+        let mut stacks = Stacks::new(frames.trace(0).unwrap_or(&none), session)?;
+        let Writer::Stacks(samples) = format.begin(out, head)? else { return Err(Error::Format) };
+        let mut profile = Profile { samples, written: Written::default(), owner: Owner::default() };
+        let mut collected: Vec<Weighed> = Vec::new();
         let (mut current, mut root) = (None, Vec::new());
         for batch in rows {
             for row in batch? {
-                let group = self.group(&row);
+                let group = self.group(&row, format.has_labels());
                 if current != Some(group) {
                     profile.group(&stacks, &root, &mut collected)?;
-                    root = self.labels(&row).iter().map(|label| stacks.label(label)).collect();
+                    let labels = if format.has_labels() { Vec::new() } else { self.labels(&row) };
+                    root = labels.iter().map(|label| stacks.label(label)).collect();
+                    profile.owner = if group == (None, None) { Owner::default() } else { owner(&row) };
                     current = Some(group);
                 }
                 profile.written.source = CpuSource::named(&row.source);
-                collected.push((stacks.node(row.stack_id), row.value_ns));
+                collected.push((stacks.node(row.stack_id), row.value_ns, row.samples));
             }
         }
         profile.group(&stacks, &root, &mut collected)?;
-        let Profile { samples, mut written } = profile;
-        samples.end(written.total_ns, stacks.names())?;
+        let Profile { samples, mut written, .. } = profile;
         written.frames = stacks.names().len();
+        samples.end(&written, stacks.names())?;
         Ok(written)
     }
 
     /// Rows come by process and thread; those of one root stand together.
-    fn group(&self, row: &StackRow) -> Group {
-        let process = (self.process_roots || self.thread_roots).then_some(row.process_key).flatten();
+    fn group(&self, row: &StackRow, has_labels: bool) -> Group {
+        let by_process = self.process_roots || self.thread_roots || has_labels;
+        let process = by_process.then_some(row.process_key).flatten();
         (process, self.thread_roots.then_some(row.thread_key).flatten())
     }
 
@@ -149,27 +273,34 @@ impl ExportRequest {
     }
 }
 
+fn owner(row: &StackRow) -> Owner {
+    Owner { process: row.process.clone(), pid: row.pid, tid: row.tid }
+}
+
 /// Puts equal stacks together and hands them on.
 struct Profile<'o> {
     samples: Box<dyn Samples + 'o>,
     written: Written,
+    owner: Owner,
 }
 
 impl Profile<'_> {
     /// The stacks below the frames of one root: those that are equal together, by name.
-    fn group(&mut self, stacks: &Stacks<'_>, root: &[u32], collected: &mut Vec<(Node, i64)>) -> Result<()> {
-        collected.sort_unstable_by_key(|(node, _)| *node);
+    fn group(&mut self, stacks: &Stacks<'_>, root: &[u32], collected: &mut Vec<Weighed>) -> Result<()> {
+        collected.sort_unstable_by_key(|(node, ..)| *node);
         collected.dedup_by(|next, kept| {
             let is_same = next.0 == kept.0;
             if is_same {
                 kept.1 = kept.1.saturating_add(next.1);
+                kept.2 = kept.2.saturating_add(next.2);
             }
             is_same
         });
-        collected.sort_by(|(a, _), (b, _)| stacks.compare(*a, *b));
-        for (node, weight_ns) in collected.drain(..) {
+        collected.sort_by(|(a, ..), (b, ..)| stacks.compare(*a, *b));
+        for (node, weight_ns, count) in collected.drain(..) {
             let path: Vec<u32> = root.iter().copied().chain(stacks.path(node)).collect();
-            self.samples.sample(&path, weight_ns, stacks.names())?;
+            let sample = WeighedStack { path: &path, weight_ns, count, owner: &self.owner };
+            self.samples.sample(&sample, stacks.names())?;
             self.written.stacks += 1;
             self.written.total_ns = self.written.total_ns.saturating_add(weight_ns);
         }

@@ -8,7 +8,9 @@
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Seek, Write};
 
-use crate::profile::{Format, Head, Samples};
+use crate::json::{milliseconds, text as json};
+use crate::profile::{Format, Head, Samples, WeighedStack, Writer, Written};
+use crate::stacks::Names;
 use crate::{Error, Result};
 
 /// The format.
@@ -23,7 +25,7 @@ impl Format for Speedscope {
         "JSON for speedscope (www.speedscope.app), and for what reads its files"
     }
 
-    fn begin<'o>(&self, out: &'o mut dyn Write, head: &Head<'_>) -> Result<Box<dyn Samples + 'o>> {
+    fn begin<'o>(&self, out: &'o mut dyn Write, head: &Head<'_>) -> Result<Writer<'o>> {
         let spool = match head.temp_dir {
             Some(folder) => tempfile::tempfile_in(folder),
             None => tempfile::tempfile(),
@@ -37,7 +39,7 @@ impl Format for Speedscope {
              {{\"type\":\"sampled\",\"name\":{name},\"unit\":\"milliseconds\",\"startValue\":0,\"samples\":["
         )
         .map_err(Error::Write)?;
-        Ok(Box::new(Sampled { out, weights, is_first: true }))
+        Ok(Writer::Stacks(Box::new(Sampled { out, weights, is_first: true })))
     }
 }
 
@@ -50,57 +52,25 @@ struct Sampled<'o> {
 }
 
 impl Samples for Sampled<'_> {
-    fn sample(&mut self, path: &[u32], weight_ns: i64, _: &[String]) -> Result<()> {
+    fn sample(&mut self, sample: &WeighedStack<'_>, _: &Names) -> Result<()> {
         let comma = if std::mem::replace(&mut self.is_first, false) { "" } else { "," };
-        let frames: Vec<String> = path.iter().map(u32::to_string).collect();
+        let frames: Vec<String> = sample.path.iter().map(u32::to_string).collect();
         write!(self.out, "{comma}\n[{}]", frames.join(",")).map_err(Error::Write)?;
-        write!(self.weights, "{comma}\n{}", milliseconds(weight_ns)).map_err(Error::Spool)
+        write!(self.weights, "{comma}\n{}", milliseconds(sample.weight_ns)).map_err(Error::Spool)
     }
 
-    fn end(self: Box<Self>, total_ns: i64, names: &[String]) -> Result<()> {
+    fn end(self: Box<Self>, written: &Written, names: &Names) -> Result<()> {
         let Self { out, weights, .. } = *self;
         out.write_all(b"],\n\"weights\":[").map_err(Error::Write)?;
         let mut weights = weights.into_inner().map_err(|error| Error::Spool(error.into_error()))?;
         weights.rewind().map_err(Error::Spool)?;
         io::copy(&mut BufReader::new(weights), out).map_err(Error::Write)?;
-        write!(out, "],\n\"endValue\":{}}}],\n\"shared\":{{\"frames\":[", milliseconds(total_ns))
+        write!(out, "],\n\"endValue\":{}}}],\n\"shared\":{{\"frames\":[", milliseconds(written.total_ns))
             .map_err(Error::Write)?;
-        for (place, name) in names.iter().enumerate() {
+        for (place, name) in names.texts().enumerate() {
             let comma = if place > 0 { "," } else { "" };
             write!(out, "{comma}\n{{\"name\":{}}}", json(name)).map_err(Error::Write)?;
         }
         out.write_all(b"]}}\n").map_err(Error::Write)
-    }
-}
-
-/// Text as JSON has it.
-fn json(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
-}
-
-/// Nanoseconds as milliseconds, exactly.
-fn milliseconds(ns: i64) -> String {
-    let (sign, ns) = (if ns < 0 { "-" } else { "" }, ns.unsigned_abs());
-    let text = format!("{sign}{}.{:06}", ns / 1_000_000, ns % 1_000_000);
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn milliseconds_are_exact() {
-        for (ns, text) in [
-            (0, "0"),
-            (1, "0.000001"),
-            (1_000_000, "1"),
-            (1_000_100, "1.0001"),
-            (10_500_000, "10.5"),
-            (-2_500_000, "-2.5"),
-            (i64::MAX, "9223372036854.775807"),
-        ] {
-            assert_eq!(milliseconds(ns), text);
-        }
     }
 }

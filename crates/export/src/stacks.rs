@@ -3,6 +3,8 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
+use etwkit_query::Session;
+use etwkit_query::dump;
 use etwkit_query::frames::TraceFrames;
 
 /// Number of a stack: of the node of its innermost frame.
@@ -15,7 +17,7 @@ pub(crate) struct Stacks<'f> {
     nodes: Vec<Place>,
     /// Nodes by caller and name.
     children: HashMap<(Option<Node>, u32), Node>,
-    names: Vec<String>,
+    names: Names,
     /// Names by identity of the method.
     methods: Vec<Option<u32>>,
     /// Names of frames that are no code.
@@ -32,24 +34,97 @@ struct Place {
     depth: u32,
 }
 
+/// Names of frames, by number, in the order in which they came.
+#[derive(Debug, Default)]
+pub struct Names {
+    all: Vec<Name>,
+    modules: HashMap<i32, Module>,
+}
+
+/// The name of a frame.
+#[derive(Debug)]
+struct Name {
+    text: String,
+    /// The file that holds its code: its name, and its number in the extract.
+    module: Option<(String, Option<i32>)>,
+}
+
+etwkit_query::declare! {
+    /// The symbol file that belongs to a module.
+    row Module {
+        module_id: i64 = "The module.",
+        pdb_guid: String = "GUID of its symbol file.",
+        pdb_age: i64 = "Age of its symbol file.",
+    }
+}
+
+impl Names {
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// All of them in the order of their numbers.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.all.iter().map(|name| name.text.as_str())
+    }
+
+    /// A name; nothing for a number that is none.
+    #[must_use]
+    pub fn text(&self, number: u32) -> &str {
+        self.all.get(number as usize).map_or("", |name| &name.text)
+    }
+
+    /// File name of the module that holds the code of a frame.
+    #[must_use]
+    pub fn module(&self, number: u32) -> Option<&str> {
+        self.all.get(number as usize)?.module.as_ref().map(|(name, _)| name.as_str())
+    }
+
+    /// What identifies that module, as symbol servers have it: the digits of the GUID of its symbol file and
+    /// its age, hexadecimal.
+    #[must_use]
+    pub fn build_id(&self, number: u32) -> Option<String> {
+        let (_, module) = self.all.get(number as usize)?.module.as_ref()?;
+        let Module { pdb_guid, pdb_age, .. } = self.modules.get(module.as_ref()?)?;
+        let digits = pdb_guid.chars().filter(char::is_ascii_hexdigit).collect::<String>();
+        Some(format!("{}{pdb_age:X}", digits.to_uppercase()))
+    }
+}
+
 /// What stands for stacks that were not recorded.
 const NO_STACK: &str = "(no stack)";
 
 impl<'f> Stacks<'f> {
-    pub(crate) fn new(frames: &'f TraceFrames) -> Self {
-        Self {
+    /// No stacks yet.
+    ///
+    /// # Errors
+    /// The question for symbol files fails.
+    pub(crate) fn new(frames: &'f TraceFrames, session: &Session) -> dump::Result<Self> {
+        let sql = "SELECT module_id, pdb_guid, pdb_age FROM module WHERE pdb_guid IS NOT NULL";
+        let modules = dump::ask(session, sql)?.into_iter();
+        let numbered = |module: Module| Some((i32::try_from(module.module_id).ok()?, module));
+        let names = Names { all: Vec::new(), modules: modules.filter_map(numbered).collect() };
+        Ok(Self {
             frames,
             nodes: Vec::new(),
             children: HashMap::new(),
-            names: Vec::new(),
+            names,
             methods: Vec::new(),
             labels: HashMap::new(),
             known: Vec::new(),
-        }
+        })
     }
 
     /// Names of frames, by number.
-    pub(crate) fn names(&self) -> &[String] {
+    pub(crate) fn names(&self) -> &Names {
         &self.names
     }
 
@@ -111,8 +186,8 @@ impl<'f> Stacks<'f> {
                 return Ordering::Equal;
             };
             if a.caller == b.caller {
-                let text = |place: &Place| self.names.get(place.name as usize);
-                return text(a).cmp(&text(b)).then(a.name.cmp(&b.name));
+                let text = |place: &Place| self.names.text(place.name);
+                return text(a).cmp(text(b)).then(a.name.cmp(&b.name));
             }
             pair = (a.caller, b.caller);
         }
@@ -141,7 +216,7 @@ impl<'f> Stacks<'f> {
         if let Some(name) = self.labels.get(label) {
             return *name;
         }
-        let name = self.name(label.to_owned());
+        let name = self.name(Name { text: label.to_owned(), module: None });
         self.labels.insert(label.to_owned(), name);
         name
     }
@@ -152,7 +227,9 @@ impl<'f> Stacks<'f> {
         if let Some(name) = self.methods.get(identity).copied().flatten() {
             return Some(name);
         }
-        let name = self.name(self.frames.text(frame));
+        let module =
+            self.frames.module(frame).map(|module| (module.to_owned(), self.frames.module_id(frame)));
+        let name = self.name(Name { text: self.frames.text(frame), module });
         if self.methods.len() <= identity {
             self.methods.resize(identity + 1, None);
         }
@@ -160,9 +237,9 @@ impl<'f> Stacks<'f> {
         Some(name)
     }
 
-    fn name(&mut self, name: String) -> u32 {
+    fn name(&mut self, name: Name) -> u32 {
         let number = number(self.names.len());
-        self.names.push(name);
+        self.names.all.push(name);
         number
     }
 }

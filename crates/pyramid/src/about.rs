@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 
 /// Version of the pages: rises when their layout or what they mean changes, so that older ones are made anew.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 /// Its file in the folder.
 const FILE: &str = "about.json";
 /// No such file is that long; a larger one is not read.

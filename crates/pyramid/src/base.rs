@@ -13,6 +13,10 @@ use parquet::file::metadata::PageIndexPolicy;
 
 use crate::error::{Error, Result};
 use crate::page::guarded;
+use crate::two::both;
+
+/// From so many rows on, a second thread decodes half of them.
+const ROWS_FOR_TWO: u64 = 1 << 15;
 
 /// A table file that is open for any number of readers.
 #[derive(Debug)]
@@ -55,6 +59,31 @@ impl BaseFile {
         on_batch: &mut dyn FnMut(&RecordBatch, u64) -> Result<()>,
     ) -> Result<u64> {
         let to = to.min(self.rows());
+        if to.saturating_sub(from) < ROWS_FOR_TWO {
+            return self.decode(columns, (from, to), on_batch);
+        }
+        let middle = from + (to - from) / 2;
+        let collect = || -> Result<Vec<(RecordBatch, u64)>> {
+            let mut batches = Vec::new();
+            self.decode(columns, (middle, to), &mut |batch, first| {
+                batches.push((batch.clone(), first));
+                Ok(())
+            })?;
+            Ok(batches)
+        };
+        let (back, front) = both(collect, || self.decode(columns, (from, middle), on_batch));
+        front?;
+        back?.iter().try_for_each(|(batch, first)| on_batch(batch, *first))?;
+        Ok(to - from)
+    }
+
+    /// Gives rows in their order, decoded one batch after the other.
+    fn decode(
+        &self,
+        columns: Option<&[&str]>,
+        (from, to): (u64, u64),
+        on_batch: &mut dyn FnMut(&RecordBatch, u64) -> Result<()>,
+    ) -> Result<u64> {
         if from >= to {
             return Ok(0);
         }

@@ -28,6 +28,7 @@ mod store;
 mod sums;
 mod tables;
 mod timeline;
+mod two;
 mod waits;
 
 pub use asked::{

@@ -17,7 +17,7 @@ use crate::spill::{Record, Sorter};
 use crate::tables::Rows;
 
 /// Rows of a segment, at least.
-const SEGMENT_ROWS: u64 = 1 << 16;
+const SEGMENT_ROWS: u64 = 1 << 14;
 /// A segment has that many times as many rows as there are sums to write down in front of it.
 const ROWS_PER_SUM: u64 = 8;
 /// Rows that may be out of order. They are held in memory by whoever asks.

@@ -17,6 +17,7 @@ use crate::pieces::{FINEST, Run, STEP, add};
 use crate::scan::{LOOSE, reaching, reaching_slots, segment_key};
 use crate::spill::Record;
 use crate::tables::{Facts, Rows};
+use crate::two::both;
 
 /// Rows that are read for one answer, at most; above that the finest buckets have to do.
 const MAX_ROWS: u64 = 2_000_000;
@@ -329,17 +330,6 @@ impl Store {
         })?;
         Ok(())
     }
-}
-
-/// Does two things at the same time, since an answer that waits for both is there in half the time. Where the
-/// system has no thread left they are done one after the other.
-fn both<T: Send>(one: impl Fn() -> T + Sync, other: impl Fn() -> T) -> (T, T) {
-    std::thread::scope(|scope| {
-        let beside = std::thread::Builder::new().spawn_scoped(scope, &one);
-        let other = other();
-        let beside = beside.ok().and_then(|beside| beside.join().ok());
-        (beside.unwrap_or_else(&one), other)
-    })
 }
 
 /// The keys of a part in that kind of sums, if it belongs there.

@@ -161,18 +161,22 @@ fn threads(store: &Store, kind: LaneKind, request: &TimelineRequest, source: &mu
     Ok((lanes.header(Vec::new(), SWITCHES), thread_columns(&lanes, &request.keys)))
 }
 
+/// Times of waits by reason.
+fn waits(cell: &Values) -> &[i64] {
+    cell.get(WAITING..SWITCHES).unwrap_or_default()
+}
+
 fn thread_columns(lanes: &Lanes, asked: &[i32]) -> Vec<(&'static str, Vec<u8>)> {
     let width = lanes.grid.width;
-    let waits = |cell: &Values| cell.get(WAITING..SWITCHES).map(<[i64]>::to_vec).unwrap_or_default();
     let value = |name: &str, cell: &Values| {
         let at = |slot: usize| cell.get(slot).copied().unwrap_or(0);
         match name {
             "running" => share(at(RUNNING), width),
             "ready" => share(at(READY), width),
-            "waiting" => share(waits(cell).into_iter().fold(0, i64::saturating_add), width),
+            "waiting" => share(waits(cell).iter().copied().fold(0, i64::saturating_add), width),
             "reason" => {
                 // Of equal ones the first.
-                let longest = waits(cell).into_iter().enumerate().rev().max_by_key(|(_, time)| *time);
+                let longest = waits(cell).iter().enumerate().rev().max_by_key(|(_, time)| *time);
                 longest.map_or(0, |(place, _)| u8::try_from(place).unwrap_or(0))
             }
             _ => count(at(SWITCHES)),

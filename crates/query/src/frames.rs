@@ -175,11 +175,24 @@ impl TraceFrames {
         module(frame.module).or_else(|| module(self.named(frame_id)?.module))
     }
 
+    /// Number of the module that holds the code of a frame.
+    #[must_use]
+    pub fn module_id(&self, frame_id: i32) -> Option<i32> {
+        at(&self.frames, frame_id).map(|frame| frame.module).filter(|module| *module >= 0)
+    }
+
     /// Path of the file that holds the code of a frame.
     #[must_use]
     pub fn module_path(&self, frame_id: i32) -> Option<&str> {
         let frame = at(&self.frames, frame_id)?;
         at(&self.modules, frame.module)?.as_ref().map(|module| &*module.path)
+    }
+
+    /// Offset of a frame in the module that holds its code; nothing without one, and for code that was
+    /// compiled at run time.
+    #[must_use]
+    pub fn offset(&self, frame_id: i32) -> Option<i64> {
+        at(&self.frames, frame_id).filter(|frame| frame.module >= 0)?.rva
     }
 
     /// The method of a frame, without a name the offset in its module or its address: `+0x1a2b`. Nothing for

@@ -27,6 +27,7 @@ pub mod library;
 pub mod nothing;
 pub mod nt_status;
 pub mod numbers;
+mod once;
 mod one_row;
 mod parameters;
 mod provider;

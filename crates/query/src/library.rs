@@ -20,6 +20,7 @@ macro_rules! library {
 static QUERIES: &[Query] = library![
     "trace/machine",
     "trace/health",
+    "trace/rate",
     "cpu/processes",
     "cpu/threads",
     "cpu/methods",
@@ -76,6 +77,12 @@ pub struct Param<'q> {
 impl Query {
     const fn built_in(name: &'static str, text: &'static str) -> Self {
         Self { name: Cow::Borrowed(name), text: Cow::Borrowed(text), is_built_in: true }
+    }
+
+    /// A question that comes with the program from elsewhere, such as a rule.
+    #[must_use]
+    pub fn of_program(name: impl Into<String>, text: &'static str) -> Self {
+        Self { name: Cow::Owned(name.into()), text: Cow::Borrowed(text), is_built_in: true }
     }
 
     /// A question of a user, with a name for messages.

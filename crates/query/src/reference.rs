@@ -6,7 +6,7 @@ use etwkit_trace::table::{Column, DERIVED, Kind, Table};
 use etwkit_trace::topics::TABLES;
 
 use crate::functions::{self, Reference};
-use crate::library::{self, Query};
+use crate::library::Query;
 use crate::tables;
 
 /// A question worth copying: what it asks, and the SQL.
@@ -80,9 +80,9 @@ ORDER BY d.init_ns",
     ),
 ];
 
-/// The page, in Markdown.
+/// The page, in Markdown, with the questions of that library.
 #[must_use]
-pub fn page() -> String {
+pub fn page<'q>(library: impl Iterator<Item = &'q Query>) -> String {
     let mut page = String::from(INTRODUCTION);
     page.push_str("\n## Questions\n");
     for (title, sql) in QUESTIONS {
@@ -92,7 +92,7 @@ pub fn page() -> String {
     page.push_str("\n## Functions\n");
     functions::references().iter().for_each(|function| write_function(&mut page, function));
     page.push_str(LIBRARY);
-    library::all().iter().for_each(|query| write_query(&mut page, query));
+    library.for_each(|query| write_query(&mut page, query));
     page.push_str("\n## Tables of an extract\n");
     TABLES.iter().for_each(|table| write_table(&mut page, table));
     page.push_str("\n## Tables that are computed from them\n");
@@ -132,8 +132,12 @@ lines, Parquet or Arrow by the ending of the file. What does not fit into memory
 const LIBRARY: &str = "
 ## Library
 
-`etwkit sql EXTRACT @NAME` asks a question that is asked often; `--param NAME=VALUE` sets its parameters. All of them also work with
-several extracts. They are in `crates/query/sql`, to be read and copied; `--library FOLDER` adds questions of your own.
+`etwkit sql EXTRACT @NAME` asks a question that is asked often; `--param NAME=VALUE` sets its parameters. They are in
+`crates/query/sql`, to be read and copied, and also work with several extracts; `--library FOLDER` adds questions of your own.
+
+Questions below `@rules` are those that `etwkit diagnose` asks, one for each rule, with its thresholds as parameters: they find
+the cause by hand. They are in `crates/analysis/rules` and ask one extract at a time; [diagnose.md](diagnose.md) says what their
+rows mean.
 
 ";
 
@@ -147,7 +151,7 @@ fn write_function(page: &mut String, function: &Reference) {
 }
 
 fn write_query(page: &mut String, query: &Query) {
-    let _ = writeln!(page, "* `@{}` {}", query.name, query.doc());
+    let _ = writeln!(page, "* `@{}` {}.", query.name, query.doc().trim_end_matches('.'));
     for param in query.params() {
         let default = param.default.filter(|default| !default.is_empty()).unwrap_or("empty");
         let _ =

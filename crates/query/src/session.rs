@@ -32,7 +32,7 @@ use crate::rename::RenameRules;
 use crate::runtime::Threads;
 use crate::spill::Spill;
 use crate::stop::{self, Stop};
-use crate::{Answer, Cancel, Error, Result, Source, error, functions, one_row, statement, trace_keys};
+use crate::{Answer, Cancel, Error, Result, Source, error, functions, once, one_row, statement, trace_keys};
 
 /// What answers take names of methods from, in the SQL of questions that show them.
 const METHODS: [&str; 3] = ["cpu_method", "stack_text", "method_name"];
@@ -270,7 +270,32 @@ impl Session {
     /// also [`Session::sql`].
     pub fn ask(&self, query: &Query, parameters: &[Parameter]) -> Result<Answer> {
         let sql = query.sql(self.engine.tables().is_several());
-        self.engine.run(self.engine.plan(&sql, query.bind(parameters)?)?)
+        let plan = self.engine.plan(&sql, query.bind(parameters)?)?;
+        // SQL that somebody types is answered row by row, and nothing of it is computed beforehand.
+        if query.name.is_empty() {
+            return self.engine.run(plan);
+        }
+        self.run_parts(&sql, plan, |_| {})
+    }
+
+    /// Answers a statement whose parts are computed once; each is told.
+    #[cfg(test)]
+    pub(crate) fn ask_parts(&self, sql: &str, on_part: impl FnMut(&LogicalPlan)) -> Result<Answer> {
+        self.run_parts(sql, self.engine.plan(sql, Values::default())?, on_part)
+    }
+
+    fn run_parts(
+        &self,
+        sql: &str,
+        plan: LogicalPlan,
+        mut on_part: impl FnMut(&LogicalPlan),
+    ) -> Result<Answer> {
+        let names = scanned(&plan);
+        let plan = once::computed(plan, &once::parts(sql)?, |part| {
+            on_part(&part);
+            self.engine.run(part)
+        })?;
+        self.engine.run_over(plan, names)
     }
 
     /// How many rows a question of the library has without its limit; none where it has no limit.
@@ -376,8 +401,13 @@ impl Engine {
 
     /// Starts answering.
     pub(crate) fn run(&self, plan: LogicalPlan) -> Result<Answer> {
-        let (context, loader) = (self.context()?.clone(), self.tables.loader().clone());
         let names = scanned(&plan);
+        self.run_over(plan, names)
+    }
+
+    /// Starts answering from tables of these names, whose damage an error tells.
+    fn run_over(&self, plan: LogicalPlan, names: BTreeSet<String>) -> Result<Answer> {
+        let (context, loader) = (self.context()?.clone(), self.tables.loader().clone());
         // What the plan starts goes on where it was started, so that the rows come from there.
         let threads = self.threads()?;
         let stop = Stop::default();
@@ -393,7 +423,7 @@ impl Engine {
             };
             starting.await.map_err(|e| error::from_planning(&e))
         })?;
-        let (tables, names) = (self.tables.clone(), names);
+        let tables = self.tables.clone();
         Answer::start(stream, threads, self.options.cancel.clone(), stop, move || tables.damage(&names))
     }
 }

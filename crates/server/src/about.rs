@@ -1,32 +1,14 @@
 //! What is known of a trace that is ready.
 
-use etwkit_engine::questions;
+use etwkit_engine::{has_something, questions};
 use etwkit_extract::manifest::Detail;
 use etwkit_query::Session;
-use etwkit_query::question::AnyQuestion;
 use etwkit_trace::health::INCOMPLETE;
 use etwkit_trace::table::Table;
 
 use crate::cells::{asked, whole};
 use crate::problem::{Problem, Result};
 use crate::wire::{Opening, Range, TableCount, TopicInfo};
-
-/// Tables that say what things are called: that they have rows is nothing to answer from.
-const NAMES: [&str; 13] = [
-    "process",
-    "process_recorded",
-    "thread",
-    "trace",
-    "extract",
-    "topic",
-    "module",
-    "method",
-    "frame",
-    "stack",
-    "stack_frame",
-    "stack_text",
-    "diagnostic",
-];
 
 /// Of the one trace of a session.
 pub(crate) fn about(session: &Session) -> Result<Opening> {
@@ -57,15 +39,4 @@ fn tables(session: &Session) -> Vec<TableCount> {
     let count =
         |table: &Table| TableCount { name: table.name.to_owned(), rows: session.row_count(table.name) };
     etwkit_query::tables().filter(|table| session.has_rows(table.name) == Some(true)).map(count).collect()
-}
-
-/// Whether a table that the question reads has rows. Where nobody can say before it is asked, it may.
-fn has_something(session: &Session, question: &dyn AnyQuestion) -> bool {
-    let Ok(request) = question.read(&serde_json::Map::new()) else { return true };
-    if request.of_names().is_some() {
-        return false;
-    }
-    let Ok(tables) = session.tables_named(&request.show_sql()) else { return true };
-    let mut telling = tables.iter().filter(|name| !NAMES.contains(&name.as_str())).peekable();
-    telling.peek().is_none() || telling.any(|name| session.has_rows(name) == Some(true))
 }

@@ -13,10 +13,10 @@ use etwkit_query::Session;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::options::Limits;
 use crate::problem::{Problem, Result};
 use crate::state::{Ready, Shared};
 use crate::wire::Source;
-use crate::work;
 
 /// Longest request.
 const MAX_BODY: usize = 1 << 20;
@@ -55,12 +55,22 @@ impl Call<'_> {
 }
 
 /// A word of a command line.
-pub(crate) fn word(text: &str) -> String {
+#[must_use]
+pub fn word(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,@%+".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) {
         return text.to_owned();
     }
     format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// What work answers on a thread of its own, in so much time at most.
+pub(crate) async fn answered_by<T: Send + 'static>(
+    shared: &Shared,
+    most: Duration,
+    work: impl FnOnce(&Asking) -> Result<T> + Send + 'static,
+) -> Result<T> {
+    shared.desk.answer(Asking::default(), most, work).await?
 }
 
 /// A question whose request and answer are JSON.
@@ -69,7 +79,16 @@ where
     Q: DeserializeOwned + Send + 'static,
     A: Serialize + Send + 'static,
 {
-    ask_for(answer, |answer| Ok(json(&answer)))
+    ask_for(answer, |limits| limits.question_time, |answer| Ok(json(&answer)))
+}
+
+/// A question that asks much, and has the time of a diagnosis.
+pub(crate) fn ask_at_length<Q, A>(answer: fn(&Call<'_>, &Q) -> Result<A>) -> MethodRouter<Arc<Shared>>
+where
+    Q: DeserializeOwned + Send + 'static,
+    A: Serialize + Send + 'static,
+{
+    ask_for(answer, |limits| limits.diagnosis_time, |answer| Ok(json(&answer)))
 }
 
 /// A question whose request is JSON and whose answer is an Arrow stream.
@@ -77,14 +96,19 @@ pub(crate) fn ask_arrow<Q>(answer: fn(&Call<'_>, &Q) -> Result<Vec<u8>>) -> Meth
 where
     Q: DeserializeOwned + Send + 'static,
 {
-    ask_for(answer, |bytes| {
-        let kind = [(header::CONTENT_TYPE, "application/vnd.apache.arrow.stream")];
-        Ok((kind, bytes).into_response())
-    })
+    ask_for(
+        answer,
+        |limits| limits.question_time,
+        |bytes| {
+            let kind = [(header::CONTENT_TYPE, "application/vnd.apache.arrow.stream")];
+            Ok((kind, bytes).into_response())
+        },
+    )
 }
 
 fn ask_for<Q, A>(
     answer: fn(&Call<'_>, &Q) -> Result<A>,
+    time: fn(&Limits) -> Duration,
     write: impl Fn(A) -> Result<Response> + Clone + Send + Sync + 'static,
 ) -> MethodRouter<Arc<Shared>>
 where
@@ -97,7 +121,8 @@ where
             let request: Q = parse(&body(request.into_body()).await?)?;
             let of_call = shared.clone();
             let work = move |asking: &Asking| answer(&Call { shared: &of_call, asking, begun }, &request);
-            write(work::answer(shared, work).await?)
+            let most = time(&shared.limits);
+            write(answered_by(&shared, most, work).await?)
         };
         answered.await.unwrap_or_else(IntoResponse::into_response)
     })

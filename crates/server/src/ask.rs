@@ -44,7 +44,7 @@ pub(crate) fn ask(call: &Call<'_>, request: &AskRequest) -> Result<Answer> {
         all.extend(part.table.total().iter().chain(&part.foot).map(|line| text.line(line)));
     }
     let path = ready.named.display().to_string();
-    let command = command(&known.options(), &request.question, &request.options, &path);
+    let command = command_line(&known.options(), &request.question, &request.options, &[path]);
     let rows_read = u64::try_from(answer.len()).unwrap_or_default();
     let source = Source {
         sql: asked.show_sql(),
@@ -98,8 +98,9 @@ fn heading(heading: &Heading, text: &Text) -> String {
     }
 }
 
-/// The command line that asks the same.
-fn command(options: &[declared::Opt], question: &str, values: &Values, path: &str) -> String {
+/// The command line that asks the same of the traces at these paths.
+#[must_use]
+pub fn command_line(options: &[declared::Opt], question: &str, values: &Values, paths: &[String]) -> String {
     let mut line = format!("etwkit dump {question}");
     for option in options {
         let name = option.name.replace('_', "-");
@@ -117,5 +118,5 @@ fn command(options: &[declared::Opt], question: &str, values: &Values, path: &st
         };
         line.push_str(&format!(" --{name}{words}"));
     }
-    format!("{line} {}", word(path))
+    paths.iter().fold(line, |line, path| format!("{line} {}", word(path)))
 }

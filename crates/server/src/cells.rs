@@ -3,9 +3,8 @@
 use etwkit_query::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use etwkit_query::arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type, SchemaRef};
 use etwkit_query::arrow::util::display::{ArrayFormatter, FormatOptions};
-use etwkit_query::{Held, Session};
+use etwkit_query::{Held, Result, Session};
 
-use crate::problem::Result;
 use crate::wire::Cell;
 
 /// Numbers from here on cannot be held exactly by a page.
@@ -18,15 +17,21 @@ const MAX_TEXT: usize = 64 << 10;
 const MAX_TEXTS: usize = 32 << 20;
 
 /// Rows of an answer.
-pub(crate) struct Rows {
-    pub(crate) schema: SchemaRef,
-    pub(crate) rows: Vec<Vec<Cell>>,
+#[derive(Debug)]
+pub struct Rows {
+    /// Names and types of columns.
+    pub schema: SchemaRef,
+    /// Values, by row and column.
+    pub rows: Vec<Vec<Cell>>,
     /// There are more.
-    pub(crate) is_cut: bool,
+    pub is_cut: bool,
 }
 
 /// Asks, and keeps so many rows, and no more texts than a page can use.
-pub(crate) fn asked(session: &Session, sql: &str, most: usize) -> Result<Rows> {
+///
+/// # Errors
+/// The statement is wrong, changes something, or is given up.
+pub fn asked(session: &Session, sql: &str, most: usize) -> Result<Rows> {
     let mut answer = session.sql(sql)?;
     let schema = answer.schema().clone();
     let (mut rows, mut texts) = (Vec::new(), 0_usize);

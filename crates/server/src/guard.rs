@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 
 use crate::problem::Problem;
 use crate::state::Shared;
+use crate::token::Token;
 
 /// Scripts, styles and answers come from here alone, and nothing frames the page.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
@@ -29,9 +30,9 @@ const API: &str = "/api/";
 /// Lets requests in that came through a link of this server.
 pub(crate) async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
     let is_api = request.uri().path().starts_with(API);
-    let mut response = match check(&shared, request.headers(), is_api) {
+    let mut response = match shared.door.check(request.headers(), is_api) {
         Ok(()) => next.run(request).await,
-        Err(problem) => problem.into_response(),
+        Err(refused) => Problem::from(refused).into_response(),
     };
     let headers = response.headers_mut();
     for (name, value) in HEADERS {
@@ -43,28 +44,54 @@ pub(crate) async fn guard(State(shared): State<Arc<Shared>>, request: Request, n
     response
 }
 
-fn check(shared: &Shared, headers: &HeaderMap, is_api: bool) -> Result<(), Problem> {
-    // Any name can be made to lead to the loopback address: only those that the link can have are answered.
-    let hosts = hosts(shared.port);
-    let mut named = headers.get_all(header::HOST).iter();
-    let is_known = named.next().is_some_and(|host| hosts.iter().any(|known| host == known.as_str()));
-    if !is_known || named.next().is_some() {
-        return Err(Problem::forbidden("this server answers to its own address alone"));
-    }
-    if let Some(origin) = headers.get(header::ORIGIN) {
-        let is_own = hosts.iter().any(|host| origin.as_bytes() == format!("http://{host}").as_bytes());
-        if !is_own {
-            return Err(Problem::forbidden("this server answers to its own page alone"));
-        }
-    }
-    let given = headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes).unwrap_or_default();
-    if is_api && !shared.token.is_in(given) {
-        return Err(Problem::unauthorized());
-    }
-    Ok(())
+/// What lets requests to a server of the loopback address in.
+#[derive(Debug, Clone)]
+pub struct Door {
+    /// What they have to know.
+    pub token: Token,
+    /// Where it listens.
+    pub port: u16,
 }
 
-/// What the header `Host` may say.
-fn hosts(port: u16) -> [String; 3] {
-    ["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{port}"))
+/// Why a request is not let in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// It names another server.
+    #[error("this server answers to its own address alone")]
+    Host,
+    /// A page of another server sent it.
+    #[error("this server answers to its own page alone")]
+    Origin,
+    /// It does not know the token.
+    #[error("the token is missing or wrong")]
+    Token,
+}
+
+impl Door {
+    /// Whether a request comes in: it names this server, no page of another one sent it, and it knows the
+    /// token, where that is needed.
+    ///
+    /// # Errors
+    /// It does not.
+    pub fn check(&self, headers: &HeaderMap, needs_token: bool) -> Result<(), Refused> {
+        // Any name can be made to lead to the loopback address: only those that the link can have are
+        // answered.
+        let hosts = ["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{}", self.port));
+        let mut named = headers.get_all(header::HOST).iter();
+        let is_known = named.next().is_some_and(|host| hosts.iter().any(|known| host == known.as_str()));
+        if !is_known || named.next().is_some() {
+            return Err(Refused::Host);
+        }
+        if let Some(origin) = headers.get(header::ORIGIN) {
+            let is_own = hosts.iter().any(|host| origin.as_bytes() == format!("http://{host}").as_bytes());
+            if !is_own {
+                return Err(Refused::Origin);
+            }
+        }
+        let given = headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes).unwrap_or_default();
+        if needs_token && !self.token.is_in(given) {
+            return Err(Refused::Token);
+        }
+        Ok(())
+    }
 }

@@ -5,6 +5,9 @@
 //! so that no other program or web site can ask. What is said is declared in [`wire`]. How numbers are
 //! computed is the business of the engine, of SQL and of the pyramids: here requests become their questions,
 //! and answers become JSON.
+//!
+//! Other servers of the loopback address use the same guard ([`Door`]), the same threads ([`Desk`]) and the
+//! same bounds of SQL ([`asked`]).
 
 #![forbid(unsafe_code)]
 
@@ -14,6 +17,7 @@ mod ask;
 mod cells;
 mod client;
 mod disk_map;
+mod findings;
 mod flame;
 mod frame_levels;
 mod guard;
@@ -42,8 +46,16 @@ mod token;
 pub mod wire;
 mod work;
 
+pub use api::word;
+pub use ask::command_line;
+pub use cells::{Rows, asked};
+pub use guard::{Door, Refused};
+pub use lines::text;
 pub use options::{Demo, Limits, ServerOptions};
-pub use server::{Running, Server, StartError};
+pub use problem::said;
+pub use server::{Running, Server, StartError, listen};
+pub use token::Token;
+pub use work::{Desk, Unanswered};
 
 #[cfg(test)]
 mod wire_file;

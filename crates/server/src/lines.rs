@@ -60,7 +60,8 @@ pub(crate) fn cell(text: &Text, format: Format, value: &Value) -> Cell {
 }
 
 /// Writes values of one trace in sentences, as the command line does.
-pub(crate) fn text(clock: TraceClock) -> Text {
+#[must_use]
+pub fn text(clock: TraceClock) -> Text {
     Text {
         numbers: Numbers::default(),
         is_etwanalyzer: false,

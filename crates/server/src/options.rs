@@ -28,6 +28,8 @@ pub struct ServerOptions {
 pub struct Limits {
     /// Longest time of an answer.
     pub question_time: Duration,
+    /// Longest time of a diagnosis, which asks all rules.
+    pub diagnosis_time: Duration,
     /// Bytes of one question for sorting, grouping and joining.
     pub question_bytes: usize,
     /// How long a client may take to receive an answer, once the system keeps no more of it for the client.
@@ -38,6 +40,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             question_time: Duration::from_secs(60),
+            diagnosis_time: Duration::from_secs(600),
             question_bytes: 512 << 20,
             receiving_time: Duration::from_secs(30),
         }

@@ -36,13 +36,34 @@ cargo build --release</pre>
 </html>
 ";
 
+/// What whoever starts a server without the page is told.
+const NO_PAGE_NOTE: &str = "this program was built without the page: docs/view.md says how to build it; \
+    the server answers programs";
+
 /// Whether the program has the page.
 pub(crate) fn is_there() -> bool {
-    FILES.iter().any(|file| file.name == INDEX)
+    has_index(FILES)
+}
+
+/// What is to be said where the program lacks the page.
+pub(crate) fn note() -> Option<&'static str> {
+    note_of(FILES)
+}
+
+fn note_of(files: &[File]) -> Option<&'static str> {
+    (!has_index(files)).then_some(NO_PAGE_NOTE)
+}
+
+fn has_index(files: &[File]) -> bool {
+    files.iter().any(|file| file.name == INDEX)
 }
 
 /// Answers with a file of the page.
 pub(crate) async fn file(method: Method, uri: Uri, headers: HeaderMap) -> Response {
+    answer(FILES, &method, &uri, &headers)
+}
+
+fn answer(files: &'static [File], method: &Method, uri: &Uri, headers: &HeaderMap) -> Response {
     if method != Method::GET && method != Method::HEAD {
         return StatusCode::METHOD_NOT_ALLOWED.into_response();
     }
@@ -51,8 +72,8 @@ pub(crate) async fn file(method: Method, uri: Uri, headers: HeaderMap) -> Respon
         "/" => INDEX,
         path => path.strip_prefix('/').unwrap_or(path),
     };
-    match FILES.iter().find(|file| file.name == name) {
-        Some(file) => file.answer(&headers),
+    match files.iter().find(|file| file.name == name) {
+        Some(file) => file.answer(headers),
         None if name == INDEX => {
             ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], NO_PAGE).into_response()
         }
@@ -104,4 +125,51 @@ impl File {
 pub(crate) fn takes(headers: &HeaderMap, encoding: &str) -> bool {
     let accepted = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
     accepted.flat_map(|value| value.split(',')).any(|one| one.trim() == encoding)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &[File] = &[File { name: INDEX, bytes: b"<!doctype html>page", packed: None }];
+
+    /// Status, type and text of what is answered.
+    fn asked(files: &'static [File], method: &Method, path: &str) -> (u16, String, String) {
+        let response = answer(files, method, &path.parse().unwrap(), &HeaderMap::new());
+        let kind = response.headers().get(header::CONTENT_TYPE);
+        let kind = kind.map(|kind| kind.to_str().unwrap().to_owned()).unwrap_or_default();
+        let status = response.status().as_u16();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let body = runtime.block_on(axum::body::to_bytes(response.into_body(), 1 << 20)).unwrap();
+        (status, kind, String::from_utf8(body.to_vec()).unwrap())
+    }
+
+    #[test]
+    fn a_program_without_the_page_says_how_to_build_it() {
+        let (status, kind, text) = asked(&[], &Method::GET, "/");
+        assert_eq!((status, kind.as_str()), (200, "text/html; charset=utf-8"));
+        for said in ["built without the page", "Node 20", "npm ci", "npm run build", "cargo build --release"]
+        {
+            assert!(text.contains(said), "{said}: {text}");
+        }
+        assert_eq!(asked(&[], &Method::GET, "/index.html"), (status, kind, text));
+        assert_eq!(asked(&[], &Method::GET, "/app.js").0, 404);
+        assert_eq!(asked(&[], &Method::POST, "/").0, 405);
+    }
+
+    #[test]
+    fn a_program_with_the_page_shows_it() {
+        let (status, kind, text) = asked(PAGE, &Method::GET, "/");
+        assert_eq!((status, kind.as_str()), (200, "text/html; charset=utf-8"));
+        assert_eq!(text, "<!doctype html>page");
+    }
+
+    #[test]
+    fn whoever_starts_a_program_without_the_page_is_told() {
+        assert_eq!((note_of(PAGE), has_index(PAGE), has_index(&[])), (None, true, false));
+        let note = note_of(&[]).unwrap();
+        assert!(note.contains("built without the page") && note.contains("docs/view.md"), "{note}");
+        let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/view.md");
+        assert!(std::fs::read_to_string(docs).unwrap().contains("## Without the page"));
+    }
 }

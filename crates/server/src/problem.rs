@@ -3,7 +3,9 @@
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
+use crate::guard::Refused;
 use crate::wire::Failure;
+use crate::work::Unanswered;
 
 /// Result of whatever answers a request.
 pub(crate) type Result<T> = std::result::Result<T, Problem>;
@@ -87,8 +89,9 @@ impl Problem {
     }
 }
 
-/// The causes of an error, outermost first.
-fn said(error: &dyn std::error::Error) -> String {
+/// The causes of an error in one sentence, outermost first.
+#[must_use]
+pub fn said(error: &dyn std::error::Error) -> String {
     let (mut text, mut next) = (error.to_string(), error.source());
     while let Some(cause) = next {
         let words = cause.to_string();
@@ -135,6 +138,27 @@ impl From<etwkit_engine::Error> for Problem {
             E::Query(error) => error.into(),
             E::Question(error) => error.into(),
             error => Self::bad(said(&error)).hinted(error.hint()),
+        }
+    }
+}
+
+impl From<Unanswered> for Problem {
+    fn from(error: Unanswered) -> Self {
+        let said = error.to_string();
+        match error {
+            Unanswered::Busy => Self::busy(),
+            Unanswered::Late(_) => Self::limit(said).with_hint("ask for a smaller part of the trace"),
+            Unanswered::Ending | Unanswered::Failed => Self::internal(said),
+            Unanswered::Thread(error) => error.into(),
+        }
+    }
+}
+
+impl From<Refused> for Problem {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::Token => Self::unauthorized(),
+            Refused::Host | Refused::Origin => Self::forbidden(&refused.to_string()),
         }
     }
 }

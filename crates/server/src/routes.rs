@@ -17,8 +17,8 @@ use crate::problem::{Problem, Result};
 use crate::state::Shared;
 use crate::wire::{Info, OpenRequest};
 use crate::{
-    api, ask, disk_map, flame, guard, lanes, modules, opening, page, pivot, pivot_series, recent, rows,
-    schema, search, sql, stack,
+    api, ask, disk_map, findings, flame, guard, lanes, modules, opening, page, pivot, pivot_series, recent,
+    rows, schema, search, sql, stack,
 };
 
 /// Largest trace that the page may send; larger ones are opened by their path.
@@ -46,6 +46,7 @@ pub(crate) fn router(shared: &Arc<Shared>) -> Router {
         .route("/rows", api::ask(rows::rows))
         .route("/search", api::ask(search::search))
         .route("/ask", api::ask(ask::ask))
+        .route("/findings", api::ask_at_length(findings::findings))
         .route("/sql", api::ask(sql::sql))
         .route("/open", post(open))
         .route("/upload", post(upload))
@@ -83,7 +84,7 @@ async fn demo(State(shared): State<Arc<Shared>>) -> Response {
     let Some(demo) = shared.demo.clone() else {
         return Problem::not_found("this program has no demonstration").into_response();
     };
-    let made = crate::work::answer(shared.clone(), move |_| Ok(demo()?)).await;
+    let made = api::answered_by(&shared, shared.limits.question_time, move |_| Ok(demo()?)).await;
     opened(&shared, made)
 }
 

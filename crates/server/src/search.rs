@@ -18,7 +18,7 @@ const MAX_TEXT: usize = 1_000;
 /// What is looked through: the kind of its hits; the field of their chips; SQL with `LIKE` for the condition
 /// and `PROCESS_LABEL` and `THREAD_LABEL` for what those are called; its columns are label, detail, value of
 /// the chip, and time.
-const KINDS: [(&str, Option<Field>, &str, &str); 8] = [
+const KINDS: [(&str, Option<Field>, &str, &str); 12] = [
     (
         "process",
         Some(Field::Process),
@@ -74,6 +74,40 @@ const KINDS: [(&str, Option<Field>, &str, &str); 8] = [
         "event_count",
         "SELECT concat(coalesce(provider, ''), ' ', coalesce(name, CAST(event_id AS VARCHAR), '')), concat(sum(events), ' events'), CAST(NULL AS VARCHAR), min(second) * 1000000000
          FROM event_count WHERE name LIKE? OR provider LIKE? GROUP BY provider, name, event_id ORDER BY sum(events) DESC, provider, name, event_id",
+    ),
+    (
+        "dns",
+        None,
+        "dns_query",
+        "SELECT name, concat('queries: ', count(*)), CAST(NULL AS VARCHAR), min(coalesce(start_ns, end_ns))
+         FROM dns_query WHERE name LIKE? GROUP BY name ORDER BY count(*) DESC, name",
+    ),
+    (
+        "remote",
+        None,
+        "tcp_connection",
+        "SELECT remote_address, concat('TCP connections: ', count(*)), CAST(NULL AS VARCHAR), min(first_ns)
+         FROM tcp_connection WHERE remote_address LIKE?
+         GROUP BY remote_address ORDER BY count(*) DESC, remote_address",
+    ),
+    // Names come from the sums, which are few; operations only tell when the ones that are shown began.
+    (
+        "registry",
+        None,
+        "registry_key",
+        "SELECT k.key, concat('operations: ', k.operations), CAST(NULL AS VARCHAR), min(o.start_ns)
+         FROM (SELECT key, sum(count) AS operations FROM registry_key WHERE key LIKE?
+               GROUP BY key ORDER BY operations DESC, key LIMIT 50) k
+         LEFT JOIN registry_io o ON o.key = k.key
+         GROUP BY k.key, k.operations ORDER BY k.operations DESC, k.key",
+    ),
+    (
+        "exception",
+        None,
+        "exception",
+        "SELECT exception_type, concat('thrown: ', count(*)), CAST(NULL AS VARCHAR), min(ts_ns)
+         FROM exception WHERE exception_type LIKE?
+         GROUP BY exception_type ORDER BY count(*) DESC, exception_type",
     ),
 ];
 

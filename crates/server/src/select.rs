@@ -169,7 +169,7 @@ pub(crate) fn processes(session: &Session, filters: &[String]) -> Result<Vec<i32
     let fits: Vec<String> =
         filters.iter().map(|filter| format!("process_match(name, pid, {})", quoted(filter))).collect();
     let sql = format!("SELECT process_key FROM process WHERE {} ORDER BY process_key", fits.join(" OR "));
-    cells::keys(session, &sql, 100_000)
+    Ok(cells::keys(session, &sql, 100_000)?)
 }
 
 /// The condition that something has a value that an answer had.

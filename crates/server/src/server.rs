@@ -78,7 +78,7 @@ impl Server {
         runtime.spawn(listen(listener, router(&shared), shared.limits.receiving_time));
         Ok(Running {
             address,
-            token: shared.token.as_str().to_owned(),
+            token: shared.door.token.as_str().to_owned(),
             link: shared.link(),
             shared,
             runtime: Some(runtime),
@@ -114,13 +114,19 @@ impl Running {
     /// How many questions were given up, since whoever asked went away or would have waited too long.
     #[must_use]
     pub fn given_up(&self) -> u64 {
-        self.shared.given_up()
+        self.shared.desk.given_up()
     }
 
     /// Whether the program was built with the page.
     #[must_use]
     pub fn has_page(&self) -> bool {
         crate::page::is_there()
+    }
+
+    /// What whoever starts it is to be told where the program was built without the page.
+    #[must_use]
+    pub fn page_note(&self) -> Option<&'static str> {
+        crate::page::note()
     }
 }
 
@@ -136,7 +142,9 @@ impl Drop for Running {
     }
 }
 
-async fn listen(listener: TcpListener, router: Router, receiving_time: Duration) {
+/// Answers whoever connects, by the router, as long as it is polled. A client that takes longer than this to
+/// receive an answer is left.
+pub async fn listen(listener: TcpListener, router: Router, receiving_time: Duration) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     while let Ok(place) = places.clone().acquire_owned().await {
         match listener.accept().await {

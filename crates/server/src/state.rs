@@ -1,42 +1,36 @@
 //! What all requests share.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use etwkit_engine::{Asking, Engine};
 use etwkit_pyramid::Pyramid;
 use etwkit_query::{Cancel, Session};
-use tokio::sync::Semaphore;
 
+use crate::guard::Door;
 use crate::options::{Demo, Limits, ServerOptions};
 use crate::problem::{Problem, Result};
 use crate::token::Token;
-use crate::wire::{self, State, TraceInfo};
+use crate::wire::{self, FindingsAnswer, State, TraceInfo};
+use crate::work::Desk;
 
 /// Traces that can be open at once: as many extracts stay open.
 pub(crate) const MOST_TRACES: usize = 24;
 
-/// Questions that wait for their turn or are answered.
-const LINE: usize = 64;
-
 /// What all requests share.
 pub(crate) struct Shared {
     pub(crate) engine: Engine,
-    pub(crate) token: Token,
-    pub(crate) port: u16,
+    pub(crate) door: Door,
     pub(crate) cache_folder: PathBuf,
     pub(crate) demo: Option<Demo>,
     pub(crate) limits: Limits,
-    pub(crate) line: Arc<Semaphore>,
-    pub(crate) turns: Arc<Semaphore>,
+    pub(crate) desk: Desk,
     /// Gives up what is being opened when the server ends.
     pub(crate) ending: Cancel,
     /// Folder of traces that the page sent; it goes with the server.
     pub(crate) uploads: PathBuf,
     /// Traces are opened one after the other.
     pub(crate) opening: Mutex<()>,
-    given_up: AtomicU64,
     traces: Mutex<Vec<Arc<Trace>>>,
 }
 
@@ -63,6 +57,8 @@ pub(crate) struct Ready {
     /// Its extract.
     pub(crate) extract: PathBuf,
     pub(crate) opening: wire::Opening,
+    /// What the rules have found, once they were asked.
+    pub(crate) findings: OnceLock<FindingsAnswer>,
     /// What timelines are drawn from; why there is none otherwise.
     pyramid: std::result::Result<Pyramid, (String, Option<String>)>,
 }
@@ -75,36 +71,23 @@ impl Shared {
     pub(crate) fn new(options: ServerOptions, token: Token, port: u16) -> std::io::Result<Self> {
         let ServerOptions { engine, cache_folder, demo, limits, .. } = options;
         let uploads = cache_folder.join("uploads").join(Token::new()?.as_str());
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
         Ok(Self {
             engine,
-            token,
-            port,
+            door: Door { token, port },
             cache_folder,
             demo,
             limits,
-            line: Arc::new(Semaphore::new(LINE)),
-            turns: Arc::new(Semaphore::new(processors.clamp(4, 16))),
+            desk: Desk::new(limits.question_bytes),
             ending: Cancel::default(),
             uploads,
             opening: Mutex::default(),
-            given_up: AtomicU64::new(0),
             traces: Mutex::default(),
         })
     }
 
     /// The link that opens the page.
     pub(crate) fn link(&self) -> String {
-        format!("http://127.0.0.1:{}/#k={}", self.port, self.token.as_str())
-    }
-
-    pub(crate) fn count_given_up(&self) {
-        self.given_up.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// How many questions were given up, since their clients went away or waited too long.
-    pub(crate) fn given_up(&self) -> u64 {
-        self.given_up.load(Ordering::Relaxed)
+        format!("http://127.0.0.1:{}/#k={}", self.door.port, self.door.token.as_str())
     }
 
     /// A path that is to be opened, which is not open yet; otherwise nothing.
@@ -186,7 +169,7 @@ impl Ready {
         pyramid: etwkit_pyramid::Result<Pyramid>,
     ) -> Self {
         let why = |error: etwkit_pyramid::Error| (error.to_string(), error.hint().map(str::to_owned));
-        Self { named, extract, opening, pyramid: pyramid.map_err(why) }
+        Self { named, extract, opening, findings: OnceLock::new(), pyramid: pyramid.map_err(why) }
     }
 
     /// What timelines are drawn from.

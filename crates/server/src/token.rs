@@ -5,17 +5,35 @@ const BYTES: usize = 24;
 
 /// What requests have to know: hexadecimal digits.
 #[derive(Clone)]
-pub(crate) struct Token(String);
+pub struct Token(String);
+
+/// No log has the secret.
+impl std::fmt::Debug for Token {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Token")
+    }
+}
 
 impl Token {
-    /// A new one, from the random numbers of the system.
-    pub(crate) fn new() -> std::io::Result<Self> {
+    /// A new one.
+    ///
+    /// # Errors
+    /// The system has no random numbers.
+    pub fn new() -> std::io::Result<Self> {
         let mut bytes = [0; BYTES];
         getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
         Ok(Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
     }
 
-    pub(crate) fn as_str(&self) -> &str {
+    /// One that somebody chose.
+    #[must_use]
+    pub const fn chosen(text: String) -> Self {
+        Self(text)
+    }
+
+    /// Its text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
         &self.0
     }
 

@@ -99,6 +99,11 @@ fn tables() -> Vec<String> {
         Answer,
         AnswerTable,
         AnswerColumn,
+        FindingsRequest,
+        FindingsAnswer,
+        Finding,
+        Evidence,
+        RuleState,
     ]
 }
 

@@ -68,6 +68,8 @@ pub(crate) enum Act {
     BlockEnds(RegistryKey),
     /// Makes an object and gets a handle to it.
     HandleOpens(ObjectPlan),
+    /// Gets a handle to a process.
+    HandleOpensProcess(Program),
     /// Gives another process a handle to the object of the newest handle.
     HandleDuplicates(Program),
     /// Closes the oldest handle of the process.
@@ -259,9 +261,11 @@ pub(crate) enum ObjectKind {
     Mutant,
     File,
     Key,
+    Process,
 }
 
 impl ObjectKind {
+    /// Those that the lists of types have at begin and end.
     pub(crate) const ALL: [Self; 4] = [Self::Event, Self::Mutant, Self::File, Self::Key];
 
     pub(crate) const fn number(self) -> u16 {
@@ -270,6 +274,7 @@ impl ObjectKind {
             Self::Mutant => 17,
             Self::File => 37,
             Self::Key => 44,
+            Self::Process => 7,
         }
     }
 
@@ -279,6 +284,7 @@ impl ObjectKind {
             Self::Mutant => "Mutant",
             Self::File => "File",
             Self::Key => "Key",
+            Self::Process => "Process",
         }
     }
 }

@@ -27,6 +27,7 @@ mod code;
 mod office;
 mod payload;
 mod plan;
+mod play;
 mod rng;
 mod scenarios;
 mod script;
@@ -39,6 +40,7 @@ pub mod truth;
 
 use std::io::{Seek, Write};
 
+pub use play::{Play, Unplayable, Wanted};
 pub use symbols::SymbolFile;
 pub use truth::Truth;
 
@@ -109,7 +111,7 @@ pub struct Scenario {
 const MAX_SCRIPT_SCALE: u32 = 100;
 
 /// All scenarios.
-pub static SCENARIOS: [Scenario; 23] = [
+pub static SCENARIOS: [Scenario; 26] = [
     Scenario {
         name: "office",
         description: "editor, mail program and document service on four processors: samples, switches, calls, disk and file I/O",
@@ -247,6 +249,24 @@ pub static SCENARIOS: [Scenario; 23] = [
         description: "the same test with nothing in the way",
         max_scale: MAX_SCRIPT_SCALE,
         plan: scenarios::test_runs::quiet,
+    },
+    Scenario {
+        name: "slow-browsing",
+        description: "names of hosts take twelve seconds, since a network without a way to the internet is asked first",
+        max_scale: MAX_SCRIPT_SCALE,
+        plan: scenarios::slow_browsing::plan,
+    },
+    Scenario {
+        name: "slow-system",
+        description: "a virus scanner without symbols holds up the opening of a folder and the start of a program",
+        max_scale: MAX_SCRIPT_SCALE,
+        plan: scenarios::slow_system::plan,
+    },
+    Scenario {
+        name: "many-slow-calls",
+        description: "a server on 64 processors spends a minute in the logging of its system calls, below a driver",
+        max_scale: MAX_SCRIPT_SCALE,
+        plan: scenarios::many_slow_calls::plan,
     },
 ];
 

@@ -3,6 +3,7 @@
 //! Much of that is logged at the end of a recording (rundown, image identities, stack keys, volumes), so that
 //! nothing can be attributed before all of it is read.
 
+use etwkit_decode::cut_mark::CutMark;
 use etwkit_decode::kernel::image::{self, Image, NewDll};
 use etwkit_decode::kernel::merge::{self, FileVersion, ImageInfo, config_ex, image_id};
 use etwkit_decode::kernel::process::{self, Process};
@@ -80,6 +81,8 @@ pub struct Directory {
     pub gaps: Vec<Gap>,
     /// Which events described processes; `None` if none did.
     pub process_source: Option<ProcessSource>,
+    /// The part that the trace was cut to.
+    pub cut: Option<CutMark>,
     /// Process and image events whose layout the header's pointer size did not fit.
     pub layout_fallbacks: u64,
     image_index: ImageIndex,
@@ -141,6 +144,7 @@ pub struct DirectoryBuilder {
     dropped_definitions: u64,
     /// Memory of one stack.
     frames: Vec<u64>,
+    cut: Option<CutMark>,
     layout_fallbacks: u64,
     mentioned: FxHashSet<u32>,
     mentions: Mentions,
@@ -194,6 +198,8 @@ impl DirectoryBuilder {
             self.merge_record(event);
         } else if event.kind.is_manifest() && event.provider() == KERNEL_PROCESS {
             self.provider_event(event);
+        } else if let Some(mark) = CutMark::of(event) {
+            self.cut = Some(self.cut.map_or(mark, |before| before.with(mark)));
         }
     }
 
@@ -369,6 +375,7 @@ impl DirectoryBuilder {
             kernel_times: kernel,
             gaps: Vec::new(),
             process_source,
+            cut: self.cut,
             layout_fallbacks: self.layout_fallbacks,
             image_index,
             buffer_times: buffers,

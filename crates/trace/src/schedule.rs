@@ -392,7 +392,10 @@ const KEEPS_LATEST: u32 = 0x2 | 0x400;
 pub fn starts(session: &Session, directory: &Directory) -> Starts {
     let keeps_latest = session.files().iter().any(|file| file.header().log_file_mode & KEEPS_LATEST != 0);
     let of = if keeps_latest { directory.first_events.clone() } else { FxHashMap::default() };
-    let t0 = session.clock().t0;
+    let clock = session.clock();
+    // What a trace that was cut holds of the time before says how things stood when its part began.
+    let cut = directory.cut.filter(|cut| cut.start_ns != i64::MIN).map(|cut| clock.ticks_at(cut.start_ns));
+    let t0 = cut.map_or(clock.t0, |begin| begin.max(clock.t0));
     Starts { all: directory.kernel_times.map(|(first, _)| first.max(t0)), of }
 }
 

@@ -48,7 +48,8 @@ pub fn row_tables() -> impl Iterator<Item = &'static Table> {
 }
 
 /// All topics, the most asked for first.
-fn topics() -> Vec<&'static Topic> {
+#[must_use]
+pub fn all() -> Vec<&'static Topic> {
     let mut all: Vec<&Topic> = IMPORTERS.iter().flat_map(|importer| importer.topics).collect();
     all.sort_unstable_by_key(|topic| topic.place);
     all
@@ -56,7 +57,7 @@ fn topics() -> Vec<&'static Topic> {
 
 /// How many events of each topic there are.
 pub(crate) fn recorded(counts: impl Iterator<Item = (Identity, u64)>) -> Vec<Recorded> {
-    declared::recorded(&topics(), counts)
+    declared::recorded(&all(), counts)
 }
 
 /// The topics that fill a table; none for a table that is filled whatever was recorded, or by events that are
@@ -64,14 +65,14 @@ pub(crate) fn recorded(counts: impl Iterator<Item = (Identity, u64)>) -> Vec<Rec
 #[must_use]
 pub fn of_table(table: &str) -> Vec<&'static str> {
     let fills = |topic: &&Topic| topic.tables.iter().any(|filled| filled.name == table);
-    topics().into_iter().filter(fills).map(|topic| topic.name).collect()
+    all().into_iter().filter(fills).map(|topic| topic.name).collect()
 }
 
 /// The tables that a topic fills.
 #[must_use]
 pub fn tables_of(topic: &str) -> Vec<&'static str> {
-    let all = topics();
-    let topic = all.iter().find(|known| known.name == topic);
+    let topics = all();
+    let topic = topics.iter().find(|known| known.name == topic);
     topic.map_or_else(Vec::new, |topic| topic.tables.iter().map(|table| table.name).collect())
 }
 
@@ -85,9 +86,9 @@ mod tests {
     fn every_table_has_one_importer_and_every_topic_a_place_of_its_own() {
         let tables: BTreeSet<&str> = TABLES.iter().map(|table| table.name).collect();
         assert_eq!(tables.len(), TABLES.len(), "a table has two importers");
-        let places: BTreeSet<u16> = topics().iter().map(|topic| topic.place).collect();
-        let names: BTreeSet<&str> = topics().iter().map(|topic| topic.name).collect();
-        assert_eq!((places.len(), names.len()), (topics().len(), topics().len()));
+        let places: BTreeSet<u16> = all().iter().map(|topic| topic.place).collect();
+        let names: BTreeSet<&str> = all().iter().map(|topic| topic.name).collect();
+        assert_eq!((places.len(), names.len()), (all().len(), all().len()));
     }
 
     #[test]

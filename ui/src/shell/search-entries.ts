@@ -31,6 +31,10 @@ const KIND_TITLES: Record<string, string> = {
   mark: "Marks",
   event: "Events",
   service: "Services",
+  dns: "DNS names",
+  remote: "Remote addresses",
+  registry: "Registry keys",
+  exception: "Exceptions",
 };
 
 function commandEntry(command: Command): Entry {

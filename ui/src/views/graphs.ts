@@ -2,6 +2,7 @@
 
 import { createElement } from "preact";
 import { hasRows } from "../lib/opening";
+import { FLAGS_ID, FlagsGraph } from "../timeline/flags-graph";
 import { LaneGraph, type LanesOf } from "../timeline/lane-graph";
 import { SeriesGraph, type SeriesOf } from "../timeline/series-graph";
 import type { Opening } from "../wire";
@@ -35,6 +36,7 @@ function series(of: SeriesOf, lacks: Lacks): Graph {
 }
 
 export const GRAPHS: Graph[] = [
+  { id: FLAGS_ID, title: "Moments of findings", lacks: () => null, Panel: FlagsGraph },
   series(
     {
       id: "cpu",
@@ -120,5 +122,6 @@ export const GRAPHS: Graph[] = [
 export function firstGraphs(opening: Opening): string[] {
   const wanted = ["cpu", "cores", "threads", "disk", "marks"];
   const found = GRAPHS.filter((graph) => wanted.includes(graph.id) && graph.lacks(opening) === null);
-  return found.length > 0 ? found.map((graph) => graph.id) : ["events"];
+  const shown = found.length > 0 ? found.map((graph) => graph.id) : ["events"];
+  return [FLAGS_ID, ...shown];
 }

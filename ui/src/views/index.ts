@@ -3,6 +3,7 @@
 import { ASK, questionView } from "./asked";
 import { SQL } from "./asked/sql";
 import { DISK_MAP } from "./disk-map";
+import { FINDINGS } from "./findings";
 import { FLAME } from "./flame";
 import { PROCESS_MODULES } from "./modules";
 import { PROCESSES } from "./processes";
@@ -91,6 +92,7 @@ const HEALTH = questionView(
 );
 
 export const VIEWS: View[] = [
+  FINDINGS,
   OVERVIEW,
   ASK,
   ANY_TABLE,

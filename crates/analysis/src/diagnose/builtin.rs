@@ -36,10 +36,13 @@ const TEXTS: &[(&str, &str)] = rules![
     "tracing-cost",
     "certificate-wait",
     "network-share",
+    "zombies",
+    "timer-resolution",
 ];
 
-static RULES: LazyLock<Vec<Rule>> =
-    LazyLock::new(|| TEXTS.iter().filter_map(|(name, text)| Rule::read(name, text)).collect());
+static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+    TEXTS.iter().filter_map(|(name, text)| Some(Rule::read(name, text)?.in_library(text))).collect()
+});
 
 /// All of them.
 #[must_use]

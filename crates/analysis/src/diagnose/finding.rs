@@ -6,6 +6,7 @@ use etwkit_query::Session;
 use etwkit_query::dump::any_rows::{AnyRow, AnyValue};
 use etwkit_query::dump::ask;
 
+use super::evidence::line;
 use super::rule::Rule;
 use super::sentence::{duration, fill};
 use crate::stacks::StackText;
@@ -159,7 +160,9 @@ impl<'s> Findings<'s> {
         );
         put("total_ns", cost_ns.into());
         let value = |name: &str| values.get(name);
-        let evidence: Vec<String> = rule.evidence.iter().map(|line| fill(line, value)).collect();
+        let words: AnyRow = values.iter().map(|(name, value)| (name.clone(), in_pattern(value))).collect();
+        let evidence: Vec<String> =
+            rule.evidence.iter().map(|template| line(template, |name| words.get(name))).collect();
         let (thread_key, stack_id) = (whole(first, "thread_key"), whole(first, "stack_id"));
         let (tid, stack) = self.details(thread_key, stack_id)?;
         let each = |name: &'static str| rows.iter().filter_map(move |row| whole(row, name));
@@ -256,6 +259,14 @@ impl<'s> Findings<'s> {
         let mut all = self.all;
         all.sort_by_key(|finding| std::cmp::Reverse(view::order(finding)));
         all
+    }
+}
+
+/// A value where it is a pattern: what would end the pattern stands for any character.
+fn in_pattern(value: &AnyValue) -> AnyValue {
+    match value {
+        AnyValue::Text(text) => AnyValue::Text(text.replace(';', "?")),
+        other => other.clone(),
     }
 }
 

@@ -1,31 +1,43 @@
-//! Diagnosis: rules are asked one after the other, and what they find is put into sentences, the costliest
-//! first.
+//! Diagnosis: rules are asked, and what they find is put into sentences, the costliest first.
 //!
 //! - `rule`, `builtin`: rules and their files
 //! - `recorded`: whether a trace has what a rule needs
 //! - `finding`: rows of a rule → findings
 //! - `sentence`: templates
+//! - `fail_on`: what scripts ask a diagnosis to fail on
 //! - `question`, `view`: what front ends ask and show
+//! - `report`: findings as a file to hand on
 
 mod builtin;
+mod evidence;
+mod fail_on;
 mod finding;
 mod question;
 mod recorded;
+mod report;
 mod rule;
 mod sentence;
 mod view;
 
+use std::collections::VecDeque;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
 use etwkit_query::Session;
-use etwkit_query::dump::any_rows::ask_any;
+use etwkit_query::dump::any_rows::{AnyRow, ask_any};
 use etwkit_query::filter::TextFilter;
-use etwkit_query::question::{NamedFile, option};
+use etwkit_query::question::{NamedFile, OptionError, option};
 use etwkit_query::range::{Range, Unit};
 
 use crate::Result;
 pub use builtin::rules;
+pub use evidence::{Printed, words};
 pub use finding::{FindingRow, RuleRow};
+pub use report::{Reported, html, html_of_one, markdown};
 pub use rule::{Rule, Rules};
 
+use fail_on::FailOn;
 use finding::Findings;
 use recorded::Recorded;
 
@@ -47,6 +59,9 @@ etwkit_query::declare! {
         table: DiagnoseTable = option("NAME").shape(),
         /// With each finding: why it is so, what to do, what it does not prove, the whole stack
         details: bool = option("").output(),
+        /// End with exit code 3 if there is such a finding, else with 0: any, a time as 500ms that one costs
+        /// at least, or rules; several with commas
+        fail_on: Option<String> = option("WHAT").called("fail-on").output(),
         /// Only so many of the costliest findings
         top: Option<usize> = option("N").shape(),
     }
@@ -67,6 +82,9 @@ pub struct Diagnosis {
     pub findings: Vec<FindingRow>,
     /// Each rule that was asked, and what came of it.
     pub rules: Vec<RuleRow>,
+    /// Whether there is what it was asked to fail on; nothing if it was not asked to. Findings that are not
+    /// told count, too.
+    pub fails: Option<bool>,
 }
 
 impl DiagnoseRequest {
@@ -80,21 +98,38 @@ impl DiagnoseRequest {
         rules().iter().chain(own).filter(is_asked)
     }
 
+    /// What it is asked to fail on.
+    fn fail_on(&self) -> std::result::Result<Option<FailOn>, OptionError> {
+        let names: Vec<&str> = self.chosen().map(|rule| rule.name.as_str()).collect();
+        let read = |text: &String| FailOn::parse(text, &names);
+        let wrong = |problem| OptionError::Value { option: "fail-on", problem };
+        self.fail_on.as_ref().map(read).transpose().map_err(wrong)
+    }
+
     /// Asks the rules.
     ///
     /// # Errors
     /// A rule of the program fails; one of the user that fails becomes a row that says so.
     pub fn ask(&self, session: &Session) -> Result<Diagnosis> {
+        let fail_on = self.fail_on().map_err(etwkit_query::dump::Error::from)?;
         let recorded = Recorded::of(session)?;
         let mut findings = Findings::new(session)?;
+        let chosen: Vec<(&Rule, Option<String>)> =
+            self.chosen().map(|rule| (rule, recorded.missing(session, rule))).collect();
+        let can_be_asked = chosen.iter().filter(|(_, missing)| missing.is_none());
+        let mut answers = two_at_a_time(session, &can_be_asked.map(|(rule, _)| *rule).collect::<Vec<_>>());
         let mut told = Vec::new();
-        for rule in self.chosen() {
-            told.push(match recorded.missing(session, rule) {
-                Some(missing) => RuleRow::not_checked(rule, &missing),
-                None => self.ask_rule(rule, session, &mut findings)?,
+        for (rule, missing) in &chosen {
+            told.push(match missing {
+                Some(missing) => RuleRow::not_checked(rule, missing),
+                None => match answers.pop_front() {
+                    Some(answer) => found(rule, answer, &mut findings)?,
+                    None => continue,
+                },
             });
         }
         let mut findings = findings.sorted();
+        let fails = fail_on.map(|fail_on| findings.iter().any(|finding| fail_on.is_hit(finding)));
         findings.retain(|finding| match finding.cost_ns {
             Some(cost) => self.cost.contains(Some(cost)),
             None => !self.without_notes && self.cost.is_unlimited(),
@@ -105,20 +140,45 @@ impl DiagnoseRequest {
         for (finding, number) in findings.iter_mut().zip(1..) {
             finding.number = number;
         }
-        Ok(Diagnosis { findings, rules: told })
+        Ok(Diagnosis { findings, rules: told, fails })
     }
+}
 
-    fn ask_rule(&self, rule: &Rule, session: &Session, findings: &mut Findings<'_>) -> Result<RuleRow> {
-        match ask_any(session, rule.query(), &[], MOST_ROWS) {
-            Ok((rows, is_cut)) => {
-                let found = findings.add(rule, rows)?;
-                Ok(RuleRow::asked(rule, found, is_cut))
-            }
-            // One rule that fails, of a user as a rule, keeps none of the others from having its say.
-            Err(error) if !matches!(error, etwkit_query::Error::Cancelled) => {
-                Ok(RuleRow::failed(rule, &error.to_string()))
-            }
-            Err(error) => Err(error.into()),
+/// The rows of a rule, and whether there are more.
+type Rows = etwkit_query::Result<(Vec<AnyRow>, bool)>;
+
+/// Asks rules, two at a time: much of a rule is work for one processor, as planning it and putting its few
+/// rows together. More at a time would need as much more memory. Answers come in the order of the rules.
+fn two_at_a_time(session: &Session, rules: &[&Rule]) -> VecDeque<Rows> {
+    let next = AtomicUsize::new(0);
+    let ask = || -> Vec<(usize, Rows)> {
+        let mut answers = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(rule) = rules.get(at) else { return answers };
+            answers.push((at, ask_any(session, rule.query(), &[], MOST_ROWS)));
         }
+    };
+    let mut answers = thread::scope(|scope| {
+        let other = scope.spawn(ask);
+        let mut answers = ask();
+        answers.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        answers
+    });
+    answers.sort_by_key(|(at, _)| *at);
+    answers.into_iter().map(|(_, answer)| answer).collect()
+}
+
+fn found(rule: &Rule, answer: Rows, findings: &mut Findings<'_>) -> Result<RuleRow> {
+    match answer {
+        Ok((rows, is_cut)) => {
+            let found = findings.add(rule, rows)?;
+            Ok(RuleRow::asked(rule, found, is_cut))
+        }
+        // One rule that fails, of a user as a rule, keeps none of the others from having its say.
+        Err(error) if !matches!(error, etwkit_query::Error::Cancelled) => {
+            Ok(RuleRow::failed(rule, &error.to_string()))
+        }
+        Err(error) => Err(error.into()),
     }
 }

@@ -1,7 +1,7 @@
 //! Diagnosis as a question: the first line is the costliest finding as a sentence.
 
 use etwkit_query::Session;
-use etwkit_query::question::{Answer, Files, FilesError, Form, Line, Question, Shows};
+use etwkit_query::question::{Answer, Files, FilesError, Form, Line, OptionError, Question, Shows};
 
 use super::finding::{FindingRow, RuleRow};
 use super::rule::Rules;
@@ -23,6 +23,10 @@ impl Question for DiagnoseRequest {
         }
     }
 
+    fn check(&self) -> std::result::Result<(), OptionError> {
+        self.fail_on().map(drop)
+    }
+
     fn read_files(&mut self, files: &dyn Files) -> std::result::Result<(), FilesError> {
         self.rules.load(files, None, Rules::parse)
     }
@@ -30,28 +34,27 @@ impl Question for DiagnoseRequest {
 
 impl DiagnoseRequest {
     fn findings(&self, session: &Session) -> Result<Answer> {
-        let Diagnosis { findings, rules } = self.ask(session)?;
+        let Diagnosis { findings, rules, fails } = self.ask(session)?;
         let shown = Shown { details: self.details };
-        let checked = rules.iter().filter(|rule| rule.state == "found" || rule.state == "nothing").count();
-        let head = head(&findings, checked);
+        let head = Line::heading(headline(&findings, &rules));
         let is_empty = findings.is_empty();
         let answer = Answer::rows(&shown, &FINDINGS, findings).with_head([head]);
         let answer = if is_empty { answer.showing(Shows::Sums) } else { answer };
-        Ok(answer.with_foot(not_checked(&rules)))
+        Ok(answer.with_foot(not_checked(&rules)).with_verdict(fails))
     }
 
     fn rules_asked(&self, session: &Session) -> Result<Answer> {
         let shown = Shown { details: self.details };
-        Ok(Answer::rows(&shown, &RULES, self.ask(session)?.rules))
+        let Diagnosis { rules, fails, .. } = self.ask(session)?;
+        Ok(Answer::rows(&shown, &RULES, rules).with_verdict(fails))
     }
 }
 
 /// The sentence that stands above all.
-fn head(findings: &[FindingRow], checked: usize) -> Line {
+pub(super) fn headline(findings: &[FindingRow], rules: &[RuleRow]) -> String {
+    let checked = rules.iter().filter(|rule| rule.state == "found" || rule.state == "nothing").count();
     match findings.iter().find(|finding| finding.cost_ns.is_some()) {
-        Some(finding) => Line::heading(&finding.sentence),
-        None => Line::heading(format!(
-            "None of the {checked} rules that could be asked found a cause of slowness"
-        )),
+        Some(finding) => finding.sentence.clone(),
+        None => format!("None of the {checked} rules that could be asked found a cause of slowness"),
     }
 }

@@ -49,6 +49,9 @@ impl Recorded {
         if need == SAMPLES_WITH_STACKS {
             return ["CPU samples", "stacks"].into_iter().find_map(|need| self.lacks(session, need));
         }
+        if let Some((one, other)) = need.split_once(" or ") {
+            return self.lacks(session, one).filter(|_| self.lacks(session, other).is_some());
+        }
         // Tables that any of several topics fills, and tables and topics that nothing is said about.
         let topics = self.topics.get(need).map_or(&[][..], Vec::as_slice);
         if let Some(first) = topics.first().filter(|_| topics.iter().all(|topic| !topic.is_recorded)) {

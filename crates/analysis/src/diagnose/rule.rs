@@ -10,6 +10,9 @@ use etwkit_query::xml::FileError;
 const MAX_RULES: usize = 1000;
 const MAX_BYTES: usize = 4 << 20;
 
+/// Where the questions of rules are in the library of SQL.
+const AREA: &str = "rules";
+
 /// What a file of rules looks like.
 const HINT: &str = "a rule is SQL below lines such as \"-- rule: NAME\", \"-- title: …\" and \"-- sentence: {culprit} …\"; \
                     `etwkit diagnose --explain filter-scan` prints one";
@@ -104,6 +107,12 @@ impl Rule {
             query: Query::own(Cow::<str>::Owned(name.to_owned()), text.to_owned()),
             text: text.to_owned(),
         })
+    }
+
+    /// The rule as it comes with the program: its question has its place in the library of SQL.
+    pub(super) fn in_library(self, text: &'static str) -> Self {
+        let query = Query::of_program(format!("{AREA}/{}", self.name), text);
+        Self { query, ..self }
     }
 
     /// The question that finds its rows.

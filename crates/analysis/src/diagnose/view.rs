@@ -17,6 +17,7 @@ type Found = Column<Shown, FindingRow>;
 
 pub(super) const FINDINGS: View<Shown, FindingRow> = View::new(
     &[
+        Found::new("Number", "#", Whole, |_, row| row.number.into()),
         Found::new("Cost", "Cost", Word, |_, row| cost(row).into()),
         Found::new("Share", "Share %", Fixed(1), |_, row| row.cost_percent.into()).or(""),
         Found::new("Count", "Times", Whole, |_, row| row.count.into()).or(""),
@@ -92,8 +93,17 @@ fn below(shown: &Shown, row: &FindingRow) -> Vec<Line> {
     lines
 }
 
-/// What could not be checked: a line for each thing that was not recorded, with the rules that need it.
+/// What could not be checked, with a title.
 pub(super) fn not_checked(rules: &[RuleRow]) -> Vec<Line> {
+    let lines = unchecked(rules);
+    let title =
+        (!lines.is_empty()).then(|| Line::new("Not checked, since it was not recorded or the rule failed:"));
+    title.into_iter().chain(lines.into_iter().map(|line| Line::new(format!("  {line}")))).collect()
+}
+
+/// What could not be checked: a line for each thing that was not recorded, with the rules that need it, and
+/// for each rule that failed.
+pub(super) fn unchecked(rules: &[RuleRow]) -> Vec<String> {
     let mut missing: Vec<(&str, Vec<&str>)> = Vec::new();
     for rule in rules.iter().filter(|rule| rule.state == "not checked") {
         let what = rule.missing.as_deref().unwrap_or_default();
@@ -102,12 +112,11 @@ pub(super) fn not_checked(rules: &[RuleRow]) -> Vec<Line> {
             None => missing.push((what, vec![&rule.rule])),
         }
     }
-    let line = |(what, names): (&str, Vec<&str>)| Line::new(format!("  {}: no {what}", names.join(", ")));
     let failed = rules.iter().filter(|rule| rule.state == "failed");
-    let failed = failed
-        .map(|rule| Line::new(format!("  {}: {}", rule.rule, rule.missing.as_deref().unwrap_or_default())));
-    let lines: Vec<Line> = missing.into_iter().map(line).chain(failed).collect();
-    let title =
-        (!lines.is_empty()).then(|| Line::new("Not checked, since it was not recorded or the rule failed:"));
-    title.into_iter().chain(lines).collect()
+    let failed = failed.map(|rule| format!("{}: {}", rule.rule, rule.missing.as_deref().unwrap_or_default()));
+    missing
+        .into_iter()
+        .map(|(what, names)| format!("{}: no {what}", names.join(", ")))
+        .chain(failed)
+        .collect()
 }

@@ -181,9 +181,10 @@ fn hard_faults(asked: &DiffRequest, side: &Side) -> Result<Sums> {
     Ok(sums)
 }
 
-/// Queries of the whole trace: those of a part are not summed up by any dump.
+/// Queries, of a part of the trace those that begin in it.
 fn dns(asked: &DiffRequest, side: &Side) -> Result<Sums> {
-    let request = DnsRequest { processes: asked.processes.clone(), ..DnsRequest::default() };
+    let (processes, range) = (asked.processes.clone(), side.time);
+    let request = DnsRequest { processes, range, ..DnsRequest::default() };
     let mut sums = Sums::new();
     for row in request.ask(&side.session)?.rows {
         let (time, count, timeouts) = (Some(row.total_ns), Some(row.count), Some(row.timed_out));

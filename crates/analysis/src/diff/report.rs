@@ -178,7 +178,7 @@ impl<'a> Report<'a> {
 
     fn section(&mut self, (table, title, has, name, of): Section, loaded: Option<Loaded>) -> Result<()> {
         let is_part = self.both.sides.iter().any(|side| !side.time.is_unlimited());
-        let is_of_all = matches!(table, DiffTable::Tags | DiffTable::Dns);
+        let is_of_all = table == DiffTable::Tags;
         if is_of_all && is_part && self.both.is_one_trace {
             self.remarks.push(format!("{title}: known only of the whole trace"));
             return Ok(());

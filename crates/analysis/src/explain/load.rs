@@ -2,6 +2,7 @@
 
 use etwkit_query::Session;
 use etwkit_query::dump::FromRows;
+use etwkit_query::dump::pmc::counter_names;
 
 use super::feature::{Kind, Matrix, Measure, Name};
 use crate::Result;
@@ -87,7 +88,7 @@ FROM {table} c {PROCESS}{condition}
 }
 
 /// Kinds of features with one time and bytes.
-fn numbers() -> [(Kind, Measure, String); 13] {
+fn numbers() -> [(Kind, Measure, String); 14] {
     let of = |table: &str, what: &str, ns: &str, bytes: &str| {
         format!(
             "SELECT c.trace_id, p.name AS process, {what} AS what, sum(CAST({ns} AS DOUBLE)) / 1e6 AS value,
@@ -105,12 +106,11 @@ FROM pmc_thread c {PROCESS} WHERE c.kind = 'counted'
 GROUP BY c.trace_id, p.name, c.counter"
     );
     let cycles = format!(
-        "{counted}'cycles per instruction' AS what,
-  sum(CAST(c.value AS DOUBLE)) FILTER (WHERE c.counter = 'TotalCycles')
-  / nullif(sum(CAST(c.value AS DOUBLE)) FILTER (WHERE c.counter = 'InstructionRetired'), 0) AS value,
-  0.0 AS bytes
+        "{counted}'cycles per instruction' AS what, {} / nullif({}, 0) AS value, 0.0 AS bytes
 FROM pmc_thread c {PROCESS} WHERE c.kind = 'counted'
-GROUP BY c.trace_id, p.name"
+GROUP BY c.trace_id, p.name",
+        first_counted("cycles"),
+        first_counted("instructions")
     );
     let modules = "SELECT trace_id, CAST(NULL AS VARCHAR) AS process,
   name || coalesce(' ' || coalesce(file_version, product_version), '') AS what, 1.0 AS value, 0.0 AS bytes
@@ -125,6 +125,7 @@ FROM module GROUP BY trace_id, what"
         (Kind::Disk, Measure::Time, of("disk_file", "''", disk, of_disk)),
         (Kind::File, Measure::Time, of("file_file", "''", "c.duration_ns", "c.result_bytes")),
         (Kind::Folder, Measure::Time, of("disk_file", FOLDER, disk, of_disk)),
+        (Kind::Path, Measure::Time, of("disk_file", "c.path", disk, of_disk)),
         (
             Kind::Reason,
             Measure::Wait,
@@ -135,6 +136,14 @@ FROM module GROUP BY trace_id, what"
         (Kind::Module, Measure::Present, modules),
         (Kind::Setting, Measure::Present, settings()),
     ]
+}
+
+/// The sum of what was counted of a column of `dump pmc`, under the first of its names that was recorded: a
+/// processor that counts it twice, once at a fixed place, would give twice as much.
+pub(super) fn first_counted(column: &str) -> String {
+    let sum = |name: &&str| format!("sum(CAST(c.value AS DOUBLE)) FILTER (WHERE c.counter = '{name}')");
+    let sums: Vec<String> = counter_names(column).iter().map(sum).collect();
+    format!("coalesce({})", sums.join(", "))
 }
 
 /// What a machine has or is set to, as `name: value`.

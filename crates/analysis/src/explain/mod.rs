@@ -32,7 +32,6 @@ use feature::Matrix;
 use recorded::Missing;
 use runs::Run;
 
-pub use page::PAGE_BEGINS;
 pub use rows::{CauseRow, ChangeRow, EffectRow, MissingRow, RunRow};
 
 etwkit_query::declare! {

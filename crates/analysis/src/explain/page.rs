@@ -6,56 +6,16 @@ use super::Explanation;
 use super::rows::{CauseRow, RunRow};
 use super::sentence::{cause_name, ms};
 use super::view::p_text;
+use crate::page::{END, Text, head};
 
 /// Runs of a heat map, at most: a page with more can no longer be scrolled through.
 const MOST_RUNS: usize = 5000;
-
-/// Text of a page: names come from files of strangers. What is invisible or turns the direction of text
-/// round is written as its number.
-struct Text<'t>(&'t str);
-
-impl std::fmt::Display for Text<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        for letter in self.0.chars() {
-            match letter {
-                '&' => f.write_str("&amp;")?,
-                '<' => f.write_str("&lt;")?,
-                '>' => f.write_str("&gt;")?,
-                '"' => f.write_str("&quot;")?,
-                '\'' => f.write_str("&#39;")?,
-                '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => {
-                    write!(f, "\\u{{{:x}}}", u32::from(letter))?;
-                }
-                letter if letter.is_control() => write!(f, "\\x{:02x}", u32::from(letter))?,
-                letter => f.write_char(letter)?,
-            }
-        }
-        Ok(())
-    }
-}
-
-/// What a page begins with, and no other file does.
-pub const PAGE_BEGINS: &str = "<!doctype html>\n<!-- etwkit explain -->\n";
-
-const HEAD: &str = "\
-<html lang=\"en\"><head><meta charset=\"utf-8\">
-<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">
-<title>etwkit explain</title><style>
-body { font: 14px system-ui, sans-serif; margin: 2em; color: #222; background: #fff }
-h1 { font-size: 1.3em; max-width: 60em } h2 { font-size: 1.1em; margin-top: 2em }
-table { border-collapse: collapse }
-th, td { padding: 3px 8px; text-align: left; vertical-align: top; border-bottom: 1px solid #ddd }
-td.n, th.n { text-align: right; font-variant-numeric: tabular-nums }
-th { position: sticky; top: 0; background: #f4f4f4 }
-.names { color: #666; font-size: .9em } .odd { color: #a33 }
-</style></head><body>
-";
 
 impl Explanation {
     /// The answer as a page of HTML without scripts, which loads nothing.
     #[must_use]
     pub fn page(&self) -> String {
-        let mut page = [PAGE_BEGINS, HEAD].concat();
+        let mut page = head("explain");
         // Writing into a text cannot fail.
         let _ = self.write(&mut page);
         page
@@ -87,7 +47,7 @@ impl Explanation {
             }
             writeln!(page, "</table>")?;
         }
-        page.write_str("</body></html>\n")
+        page.write_str(END)
     }
 
     /// The heat map: a row for each run, the slowest first, a column for each cause.
@@ -156,17 +116,5 @@ fn write_causes(page: &mut String, causes: &[CauseRow]) -> std::fmt::Result {
 fn write_heat(page: &mut String, effect: f64, largest: f64) -> std::fmt::Result {
     let strength = if largest > 0.0 { (effect.abs() / largest).clamp(0.0, 1.0) } else { 0.0 };
     let colour = if effect >= 0.0 { "220,60,40" } else { "60,110,220" };
-    write!(page, "<td class=n style=\"background:rgba({colour},{strength:.2})\">{effect:.1}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_strangers_stay_text() {
-        let hostile = "<script>alert('1')</script>\"&\u{202e}\u{1b}[31m";
-        let text = Text(hostile).to_string();
-        assert_eq!(text, "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&quot;&amp;\\u{202e}\\x1b[31m");
-    }
+    write!(page, "<td class=\"n heat\" style=\"background:rgba({colour},{strength:.2})\">{effect:.1}")
 }

@@ -8,7 +8,7 @@ use etwkit_query::test_run::TestName;
 use super::ExplainRequest;
 use super::chance::deviations;
 use super::feature::{Kind, Matrix, Measure};
-use super::load::each;
+use super::load::{each, first_counted};
 use super::numbers::median;
 use crate::Result;
 
@@ -205,16 +205,17 @@ fn hard_faults(runs: &mut [Run], matrix: &Matrix) {
 
 fn counters(asked: &ExplainRequest, session: &Session, runs: &mut [Run]) -> Result<()> {
     let process = asked.process.as_deref().unwrap_or("*").replace('\'', "''");
-    let sql = |counter: &str| {
+    let sql = |column: &str| {
         format!(
-            "SELECT c.trace_id, sum(CAST(c.value AS DOUBLE)) AS value FROM pmc_thread c
+            "SELECT c.trace_id, {} AS value FROM pmc_thread c
 JOIN process p ON p.process_key = c.process_key AND p.trace_id = c.trace_id
-WHERE c.kind = 'counted' AND c.counter = '{counter}' AND process_match(p.name, p.pid, '{process}')
-GROUP BY c.trace_id"
+WHERE c.kind = 'counted' AND process_match(p.name, p.pid, '{process}')
+GROUP BY c.trace_id",
+            first_counted(column)
         )
     };
-    let instructions = of_runs(session, &sql("InstructionRetired"), runs.len())?;
-    let cycles = of_runs(session, &sql("TotalCycles"), runs.len())?;
+    let instructions = of_runs(session, &sql("instructions"), runs.len())?;
+    let cycles = of_runs(session, &sql("cycles"), runs.len())?;
     let both: Vec<Option<(f64, f64)>> = instructions
         .iter()
         .zip(cycles)

@@ -3,6 +3,7 @@
 
 mod chain;
 mod diagnose;
+mod overhead;
 mod page;
 mod path;
 mod recorded;

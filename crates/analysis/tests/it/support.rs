@@ -140,7 +140,7 @@ impl Machine {
     }
 }
 
-fn rows<R: Row>(
+pub(crate) fn rows<R: Row>(
     rows: &[R],
 ) -> (&'static etwkit_trace::table::Table, Vec<etwkit_query::arrow::array::RecordBatch>) {
     let mut columns = R::Columns::default();

@@ -44,10 +44,10 @@ const KERNEL: [&str; 32] = data!("kernel":
     "17_critical_section" "18_stack_walk" "19_ums" "1a_alpc" "1b_split_io" "1c_thread_pool" "1d_hypervisor"
     "1e_hypervisor_x" "merge");
 
-const PROVIDERS: [&str; 14] = data!("providers":
+const PROVIDERS: [&str; 15] = data!("providers":
     "dns_client" "tcpip" "kernel_process" "kernel_file" "kernel_disk" "kernel_network" "kernel_eventtracing"
     "kernel_memory" "dotnetruntime" "dotnetruntimerundown" "kernel_power" "kernel_processor_power" "win32k"
-    "dxgkrnl");
+    "dxgkrnl" "packet_capture");
 
 /// Class of image events, which has the loads that the kernel logs in the process group.
 const IMAGE_CLASS: Guid = Guid::literal("2cb15d1d-5fc1-11d2-abe1-00a0c911f518");

@@ -190,6 +190,30 @@ fn sides_have_the_numbers_of_their_dumps() {
     }
 }
 
+#[test]
+fn names_that_two_parts_of_one_trace_asked_for_are_compared() {
+    let traces = Traces::new();
+    let trace = traces.made("name-lookup");
+    let whole = traces.dump("dns", &json!({"details": true}), &trace);
+    let starts: Vec<i64> = whole.iter().filter_map(|row| row["start_ns"].as_i64()).collect();
+    let (first, last) = (*starts.iter().min().unwrap(), *starts.iter().max().unwrap());
+    let seconds = |ns: i64| ns as f64 / 1e9;
+    let (middle, end) = (seconds(first + (last - first) / 2), seconds(last) + 0.001);
+    let parts = [format!("0..{middle:.6}"), format!("{middle:.6}..{end:.6}")];
+    let values = json!({"noise": 0, "noise-percent": 0, "range": parts});
+    let told = traces.diff(&values, std::slice::from_ref(&trace));
+    let mut all = 0;
+    for (side, part) in ["a", "b"].into_iter().zip(&parts) {
+        let dumped = traces.dump("dns", &json!({"range": part}), &trace);
+        let count: i64 = dumped.iter().filter_map(|row| row["count"].as_i64()).sum();
+        assert!(count > 0, "{part}");
+        all += count;
+        compare(&told["dns"], &dumped, ("dns", side), &[("count", "count")]);
+    }
+    let finished = whole.iter().filter(|row| !row["start_ns"].is_null() && !row["end_ns"].is_null()).count();
+    assert_eq!(usize::try_from(all), Ok(finished));
+}
+
 /// Compares what only one row of the comparison has with the sum of the rows of the dump.
 fn compare(told: &Rows, dumped: &Rows, (table, side): (&str, &str), sums: &[(&str, &str)]) {
     let key = |row: &Map<String, Value>| {

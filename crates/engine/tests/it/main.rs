@@ -3,6 +3,7 @@
 mod at_once;
 mod dashboard;
 mod diff;
+mod library;
 mod memory;
 mod named;
 mod questions;

@@ -18,6 +18,7 @@ impl Record<'_> {
             Self::Classic(event) => event.encode(kind, len, out),
             Self::Manifest(event) => event.encode(kind, len, out),
             Self::Message(event) => event.encode(len, out),
+            Self::Stored(event) => out.extend_from_slice(event.bytes),
         }
         debug_assert_eq!(out.len() - start, usize::from(len), "{kind:?}");
         out.resize(start + align8(usize::from(len)), 0);

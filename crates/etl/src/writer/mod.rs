@@ -41,7 +41,7 @@ pub use merge::MergeRecord;
 pub use options::{SessionOptions, Style};
 pub use record::{
     ClassicEvent, Instance, KernelContext, KernelEvent, ManifestEvent, MessageEvent, MessageSource, Record,
-    Width,
+    StoredEvent, Width,
 };
 pub use stack::{StackCounts, StackOwner, StackPart};
 
@@ -186,6 +186,16 @@ impl<W: Write + Seek> TraceWriter<W> {
         self.open_buffer(cpu)?.flags |= flag::BUFFER_LOST;
         self.header.buffers_lost = self.header.buffers_lost.saturating_add(1);
         self.sink.sequence_number += 1;
+        Ok(())
+    }
+
+    /// Marks the current buffer of a processor as one that was recorded with losses ([`flag::EVENTS_LOST`],
+    /// [`flag::BUFFER_LOST`]), which are counted elsewhere.
+    ///
+    /// # Errors
+    /// [`WriteError::Processor`] if the format has no room for the processor.
+    pub fn mark_losses(&mut self, cpu: u16, flags: u16) -> Result<()> {
+        self.open_buffer(cpu)?.flags |= flags & (flag::EVENTS_LOST | flag::BUFFER_LOST);
         Ok(())
     }
 

@@ -5,7 +5,7 @@
 use super::error::{Result, WriteError};
 use crate::bytes::align8;
 use crate::guid::Guid;
-use crate::wire::event::{Descriptor, HeaderKind};
+use crate::wire::event::{Descriptor, HeaderKind, RawEvent};
 
 /// Size of pointers in a payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -46,6 +46,19 @@ pub enum Record<'a> {
     Manifest(ManifestEvent<'a>),
     /// WPP message.
     Message(MessageEvent<'a>),
+    /// Any of them, as it was read.
+    Stored(StoredEvent<'a>),
+}
+
+/// A record in its stored form, with the length in its header: one that was read from another trace.
+#[derive(Debug, Clone, Copy)]
+pub struct StoredEvent<'a> {
+    /// Kind of its header.
+    pub kind: HeaderKind,
+    /// Raw clock ticks.
+    pub timestamp: i64,
+    /// The whole record, header included, without padding.
+    pub bytes: &'a [u8],
 }
 
 /// What the header of a kernel event says about the thread that was running.
@@ -201,6 +214,18 @@ pub struct MessageEvent<'a> {
     pub payload: &'a [u8],
 }
 
+impl<'a> From<StoredEvent<'a>> for Record<'a> {
+    fn from(event: StoredEvent<'a>) -> Self {
+        Self::Stored(event)
+    }
+}
+
+impl<'a> From<&RawEvent<'a>> for StoredEvent<'a> {
+    fn from(event: &RawEvent<'a>) -> Self {
+        Self { kind: event.kind, timestamp: event.timestamp, bytes: event.record }
+    }
+}
+
 impl<'a> From<KernelEvent<'a>> for Record<'a> {
     fn from(event: KernelEvent<'a>) -> Self {
         Self::Kernel(event)
@@ -243,6 +268,7 @@ impl Record<'_> {
             Self::Classic(event) => event.width.pick(HeaderKind::Full32, HeaderKind::Full64),
             Self::Manifest(event) => event.width.pick(HeaderKind::Event32, HeaderKind::Event64),
             Self::Message(_) => HeaderKind::Message,
+            Self::Stored(event) => event.kind,
         }
     }
 
@@ -254,6 +280,7 @@ impl Record<'_> {
             Self::Classic(event) => Some(event.timestamp),
             Self::Manifest(event) => Some(event.timestamp),
             Self::Message(event) => event.timestamp,
+            Self::Stored(event) => Some(event.timestamp),
         }
     }
 
@@ -262,7 +289,7 @@ impl Record<'_> {
     /// # Errors
     /// [`WriteError::RecordTooLong`] and [`WriteError::TooManyCounters`].
     pub fn stored_len(&self) -> Result<u16> {
-        let header = self.kind().header_len();
+        let header = if matches!(self, Self::Stored(_)) { 0 } else { self.kind().header_len() };
         let len = header
             + match self {
                 Self::Kernel(event) => {
@@ -278,6 +305,7 @@ impl Record<'_> {
                     items.sum::<usize>() + event.payload.len()
                 }
                 Self::Message(event) => event.parts_len() + event.payload.len(),
+                Self::Stored(event) => event.bytes.len(),
             };
         u16::try_from(len).map_err(|_| WriteError::RecordTooLong { len })
     }

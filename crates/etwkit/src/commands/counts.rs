@@ -1,8 +1,9 @@
 //! How many events of which kind, as text.
 
+use etwkit_terminal::{Table, WriteError};
 use etwkit_trace::report::counts::EventCounts;
 
-use crate::printer::{Printer, Table, WriteError, grouped};
+use crate::printer::{Printer, grouped};
 
 /// A section for each kind of count.
 pub(super) fn print(counts: &EventCounts, printer: &mut Printer<'_>) -> Result<(), WriteError> {

@@ -2,11 +2,12 @@
 
 use etwkit_engine::Gaps;
 use etwkit_extract::Input;
+use etwkit_terminal::{Table, WriteError};
 use etwkit_trace::report::damage::{DamagePlace, DamageReport};
 use etwkit_trace::table::Diagnostic;
 
 use super::labels;
-use crate::printer::{Printer, Table, WriteError, grouped};
+use crate::printer::{Printer, grouped};
 
 /// How many places the text names; JSON has the first hundred.
 const SHOWN_PLACES: usize = 5;

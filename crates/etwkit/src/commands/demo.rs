@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Parser;
+use etwkit_terminal::Exit;
 
 use super::{extract, synth, view};
 use crate::cli::{Cli, DemoArgs, ViewArgs};
-use crate::exit::Exit;
 use crate::printer::Printer;
 
 /// The scenario, its length, and the name of its files.

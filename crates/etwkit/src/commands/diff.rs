@@ -3,13 +3,15 @@
 use etwkit_analysis::questions::DIFF;
 use etwkit_query::question::AnyQuestion;
 
-use super::dump::own::{Own, OwnArgs};
+use super::dump::own::{NoMore, Own, OwnArgs};
 
 /// Names the question.
 #[derive(Debug)]
 pub(crate) struct Diff;
 
 impl Own for Diff {
+    type More = NoMore;
+
     fn question() -> &'static dyn AnyQuestion {
         DIFF
     }

@@ -1,4 +1,4 @@
-//! `etwkit export`: stacks of processes as a profile of another program.
+//! `etwkit export`: stacks or timelines of processes in formats of other programs.
 
 use std::path::{Path, PathBuf};
 
@@ -6,23 +6,24 @@ use anyhow::{Context, ensure};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use etwkit_engine::{Settings, Wanted, named};
-use etwkit_export::{ExportRequest, FORMATS, Format, Written};
+use etwkit_export::{ExportRequest, FORMATS, Format, Takes, Written};
 use etwkit_extract::default_target;
+use etwkit_files::out_file::{self, Replace};
 use etwkit_query::Session;
 use etwkit_query::dump::ProcessQuery;
 use etwkit_query::dump::cpu::{CpuRequest, CpuRow, CpuSort};
 use etwkit_query::dump::cpu_question::cpu_word;
-use etwkit_query::dump::cpu_source::CpuSource;
 use etwkit_query::dump::stack_tree::Metric;
+use etwkit_terminal::{Exit, Table};
+use etwkit_wpa::{Output, ProfileArgs};
 use serde_json::json;
 
-use crate::exit::Exit;
 use crate::extracts::open_extracts;
-use crate::out_file::{self, Replace};
-use crate::printer::{Printer, Table};
+use crate::printer::Printer;
 use crate::rules::NameArgs;
 use crate::time_range::TimeRange;
 use etwkit_query::numbers::{Numbers, rounded};
+use etwkit_query::range::Range;
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
@@ -37,18 +38,20 @@ pub(crate) struct ExportArgs {
     #[command(flatten)]
     which: Which,
     #[command(flatten)]
+    tables: ProfileArgs,
+    #[command(flatten)]
     pub(crate) names: NameArgs,
-    /// Tell threads apart: stacks begin with their thread
+    /// Tell threads apart: stacks begin with their thread (not in timelines, which always do)
     #[arg(long)]
     per_thread: bool,
-    /// What stacks weigh
+    /// What stacks weigh (not in timelines, which have all of it)
     #[arg(long, value_enum, default_value_t = Weight::Cpu)]
     metric: Weight,
     /// Only this part of the trace (s): A..B, A.. or ..B
     #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
     range: Option<String>,
-    /// The file to write, or an existing folder to put files into; without it TRACE_PROCESS_PID.FORMAT beside
-    /// the extract or trace
+    /// The file to write, or an existing folder to put files into, with --profile any folder; without it
+    /// beside the extract or trace
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Overwrite a file that is there; traces and extracts are never overwritten
@@ -62,7 +65,7 @@ pub(crate) struct ExportArgs {
     pub(crate) numbers: Numbers,
 }
 
-/// Which processes. Without any of these the processes are listed.
+/// Which processes. Without any of these the processes are listed; packets are written all.
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 struct Which {
@@ -115,6 +118,12 @@ impl Which {
         ProcessQuery { process, ..ProcessQuery::default() }
     }
 
+    /// What a file of the packets of processes is called, behind the name of the trace.
+    fn name_of_packets(&self) -> String {
+        let of = self.pid.map(|pid| pid.to_string()).or_else(|| self.process.clone());
+        plain(&of.unwrap_or_else(|| if self.all_processes { "AllProcesses" } else { "packets" }.to_owned()))
+    }
+
     /// What a file of these processes is called, behind the name of the trace.
     fn name(&self, processes: &[CpuRow]) -> String {
         let of = |row: &CpuRow| {
@@ -129,22 +138,41 @@ impl Which {
             // Instances that had the id one after the other.
             (several, None) => several.first().map(of).unwrap_or_default(),
         };
-        // Names come out of the trace and may not leave the folder.
-        name.chars().map(|c| if c.is_alphanumeric() || "-_. ".contains(c) { c } else { '_' }).collect()
+        plain(&name)
     }
 }
 
+/// A name out of the trace as a part of a file name: it may not leave the folder, nor be too long for one.
+fn plain(name: &str) -> String {
+    let plain = |c: char| if c.is_alphanumeric() || "-_. ".contains(c) { c } else { '_' };
+    name.chars().take(60).map(plain).collect()
+}
+
 impl ExportArgs {
-    fn metric(&self) -> Metric {
-        match self.metric {
-            Weight::Cpu => Metric::Cpu,
-            Weight::Wait => Metric::Wait,
-            Weight::Ready => Metric::Ready,
+    fn request(&self, time: Range, processes: usize) -> ExportRequest {
+        ExportRequest {
+            name: String::new(),
+            processes: self.which.query(),
+            metric: match self.metric {
+                Weight::Cpu => Metric::Cpu,
+                Weight::Wait => Metric::Wait,
+                Weight::Ready => Metric::Ready,
+            },
+            time,
+            process_roots: processes > 1,
+            thread_roots: self.per_thread,
+            process_count: processes,
+            temp_dir: Settings::from_environment().temp_dir,
         }
     }
 }
 
 pub(crate) fn run(args: &ExportArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    if !args.tables.profiles.is_empty() {
+        let (range, folder) = (args.range.as_deref(), args.out.as_deref());
+        let output = Output { range, folder, force: args.force, json: args.json };
+        return etwkit_wpa::export(&args.tables, &args.extracts, output, printer);
+    }
     let time = TimeRange::parse(args.range.as_deref())?;
     let extracts = named(&args.extracts, Wanted::Answers, false)?;
     let names_file = args.out.as_ref().is_some_and(|out| !out.is_dir());
@@ -172,41 +200,90 @@ fn one(
 ) -> anyhow::Result<Exit> {
     let session = open_extracts(&[path.to_owned()], printer)?;
     let time = time.of_session(&session)?;
+    match args.format.0.takes() {
+        Takes::Packets => {
+            let name = args.which.name_of_packets();
+            let request = ExportRequest { name, ..args.request(time, 0) };
+            return export(args, (path, &session), &request, printer);
+        }
+        Takes::Timeline => return timeline(args, (path, &session), time, printer),
+        Takes::Stacks => {}
+    }
     let request =
         CpuRequest { processes: args.which.query(), sort: CpuSort::Cpu, time, ..CpuRequest::default() };
     let processes = match request.ask(&session).map_err(|error| error.of(&session)) {
         Ok(answer) => answer.rows,
-        Err(nothing) if nothing.is_nothing() => {
-            let (path, hint) = (path.display().to_string(), nothing.hint().unwrap_or_default());
-            if args.json {
-                let nothing = nothing.to_string();
-                printer.json(&json!({"extract": path, "nothing": nothing, "hint": hint}))?;
-            } else {
-                printer.line(&format!("{path}: {nothing}"))?;
-                printer.labelled(&format!("hint: {hint}"))?;
-            }
-            return Ok(Exit::Nothing);
-        }
+        Err(nothing) if nothing.is_nothing() => return not_there(args, path, &nothing.into(), printer),
         Err(error) => return Err(error).with_context(|| path.display().to_string()),
     };
     if !args.which.is_given() || processes.is_empty() {
-        return not_chosen(args, &session, printer);
+        let answer = CpuRequest::default().ask(&session)?;
+        let title = format!("{} ms>|pid>|process", cpu_word(answer.source()));
+        return not_chosen(args, &title, answer.rows, printer);
     }
     let name = args.which.name(&processes);
-    let target = target(args.out.as_deref(), path, &format!("{name}.{}", args.format.0.name()));
+    let request = ExportRequest { name, ..args.request(time, processes.len()) };
+    export(args, (path, &session), &request, printer)
+}
+
+/// One extract, all that happened in it: no CPU has to be recorded for that.
+fn timeline(
+    args: &ExportArgs,
+    (path, session): (&Path, &Session),
+    time: Range,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<Exit> {
+    let processes = etwkit_export::processes(session, &args.which.query(), time)?;
+    if !args.which.is_given() || processes.is_empty() {
+        let all = etwkit_export::processes(session, &ProcessQuery::default(), Range::default())?;
+        return not_chosen(args, "threads>|pid>|process", all, printer);
+    }
+    let name = args.which.name(&processes);
+    let request = ExportRequest { name, ..args.request(time, processes.len()) };
+    export(args, (path, session), &request, printer)
+}
+
+/// What was asked for is not in the trace.
+fn not_there(
+    args: &ExportArgs,
+    path: &Path,
+    nothing: &etwkit_export::Error,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<Exit> {
+    let (path, hint) = (path.display().to_string(), nothing.hint().unwrap_or_default());
+    if args.json {
+        printer.json(&json!({"extract": path, "nothing": nothing.to_string(), "hint": hint}))?;
+    } else {
+        printer.line(&format!("{path}: {nothing}"))?;
+        printer.labelled(&format!("hint: {hint}"))?;
+    }
+    Ok(Exit::Nothing)
+}
+
+/// Writes one file and tells it.
+fn export(
+    args: &ExportArgs,
+    (path, session): (&Path, &Session),
+    request: &ExportRequest,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<Exit> {
+    let target = target(args.out.as_deref(), path, &format!("{}.{}", request.name, args.format.0.name()));
     out_file::check(&target, Replace::forced(args.force))?;
-    let request = ExportRequest {
-        name,
-        processes: args.which.query(),
-        metric: args.metric(),
-        time,
-        process_roots: processes.len() > 1,
-        thread_roots: args.per_thread,
-        temp_dir: Settings::from_environment().temp_dir,
+    let written = match write((request, args.format.0), session, &target, args.force) {
+        Ok(written) => written,
+        Err(error) => match error.downcast_ref::<etwkit_export::Error>() {
+            Some(nothing) if nothing.is_nothing() => return not_there(args, path, nothing, printer),
+            _ => return Err(error),
+        },
     };
-    let written = write((&request, args.format.0), &session, &target, args.force)?;
-    told(args, &target, processes.len(), written, printer)?;
-    Ok(if written.stacks > 0 { Exit::Answered } else { Exit::Nothing })
+    let file = target.display().to_string();
+    if args.json {
+        printer.json(&written.json(&file, request))?;
+    } else {
+        printer.line(&format!("Converted File: {file}"))?;
+        written.lines(&args.numbers, request).iter().try_for_each(|line| printer.line(line))?;
+    }
+    Ok(if written.is_empty() { Exit::Nothing } else { Exit::Answered })
 }
 
 /// The file of an extract or trace.
@@ -239,39 +316,14 @@ fn write(
     Ok(written)
 }
 
-fn told(
-    args: &ExportArgs,
-    target: &Path,
-    processes: usize,
-    written: Written,
-    printer: &mut Printer<'_>,
-) -> anyhow::Result<()> {
-    let file = target.display().to_string();
-    if args.json {
-        printer.json(&json!({"file": file, "processes": processes, "stacks": written.stacks,
-            "frames": written.frames, "total_ns": written.total_ns, "source": written.source.map(CpuSource::name)}))?;
-        return Ok(());
-    }
-    printer.line(&format!("Converted File: {file}"))?;
-    let ms = args.numbers.whole(rounded(written.total_ns, 1_000_000));
-    printer.line(&format!(
-        "  {ms} ms of {processes} {} in {} stacks, {} names",
-        if processes == 1 { "process" } else { "processes" },
-        written.stacks,
-        written.frames
-    ))?;
-    if args.metric() == Metric::Cpu && written.source == Some(CpuSource::ContextSwitches) {
-        printer.line("  no CPU was sampled: weights are time on processors, from context switches")?;
-    }
-    Ok(())
-}
-
 /// The processes that could be chosen, since none was or none is there. The answer is an error if the command
 /// line lacks the choice.
-fn not_chosen(args: &ExportArgs, session: &Session, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
-    let answer = CpuRequest::default().ask(session)?;
-    let title = format!("{} ms", cpu_word(answer.source()));
-    let mut rows = answer.rows;
+fn not_chosen(
+    args: &ExportArgs,
+    titles: &str,
+    mut rows: Vec<CpuRow>,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<Exit> {
     rows.sort_by(|a, b| {
         let name = |row: &CpuRow| row.process.as_deref().map(str::to_lowercase);
         name(a).cmp(&name(b)).then(a.pid.cmp(&b.pid)).then(a.process_key.cmp(&b.process_key))
@@ -281,11 +333,13 @@ fn not_chosen(args: &ExportArgs, session: &Session, printer: &mut Printer<'_>) -
         printer.json(&json!({"nothing": why.to_lowercase()}))?;
     } else {
         printer.line(&format!("{why}; choose one by --pid, some by --process, or --all-processes:"))?;
+        let is_timeline = args.format.0.takes() == Takes::Timeline;
         let rows = rows.into_iter().map(|row| {
+            let first = if is_timeline { row.threads } else { rounded(row.cpu_ns, 1_000_000) };
             let pid = row.pid.map(|pid| pid.to_string()).unwrap_or_default();
-            [args.numbers.whole(rounded(row.cpu_ns, 1_000_000)), pid, row.process.unwrap_or_default()]
+            [args.numbers.whole(first), pid, row.process.unwrap_or_default()]
         });
-        printer.table(&Table::of(&format!("{title}>|pid>|process"), rows))?;
+        printer.table(&Table::of(titles, rows))?;
     }
     Ok(if args.which.is_given() { Exit::Nothing } else { Exit::Error })
 }

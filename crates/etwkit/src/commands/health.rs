@@ -1,8 +1,9 @@
 //! Whether the files of a session are whole, and belong together.
 
+use etwkit_terminal::{Table, WriteError};
 use etwkit_trace::report::info::{FileHealth, Info, Misfit, OtherSession};
 
-use crate::printer::{Printer, Table, WriteError, grouped};
+use crate::printer::{Printer, grouped};
 
 /// The section of `etwkit info`.
 pub(super) fn print(info: &Info, printer: &mut Printer<'_>) -> Result<(), WriteError> {

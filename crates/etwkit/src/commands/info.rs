@@ -2,6 +2,7 @@
 //! CPU.
 
 use etwkit_extract::{Input, Part};
+use etwkit_terminal::{Exit, Table, WriteError};
 use etwkit_trace::report::info::{
     CpuTotals, CpuUse, Info, Machine, Provider, RecordedTopic, Recording, ScheduledRow, TopRow,
 };
@@ -9,9 +10,8 @@ use serde_json::{Value, json};
 
 use super::{damage, health, labels, title};
 use crate::cli::InfoArgs;
-use crate::exit::Exit;
 use crate::input;
-use crate::printer::{FORMAT_VERSION, Printer, Table, WriteError, grouped};
+use crate::printer::{FORMAT_VERSION, Printer, grouped};
 
 /// Rows of the lists of processes, modules and providers.
 const TOP_ROWS: usize = 10;

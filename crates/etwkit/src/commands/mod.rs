@@ -1,14 +1,15 @@
 //! One module per command, and what several of them print.
 
+pub(crate) mod cache;
 mod counts;
 pub(crate) mod damage;
 pub(crate) mod demo;
-pub(crate) mod diagnose;
 pub(crate) mod diff;
 pub(crate) mod dump;
 pub(crate) mod events;
 pub(crate) mod export;
 pub(crate) mod extract;
+pub(crate) mod front;
 mod health;
 pub(crate) mod info;
 pub(crate) mod shell;

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
+use etwkit_terminal::Exit;
 
 use crate::cli::Cli;
-use crate::exit::Exit;
 use crate::printer::Printer;
 
 const PROGRAM: &str = "etwkit";

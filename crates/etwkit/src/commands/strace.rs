@@ -7,10 +7,10 @@ use etwkit_query::dump::syscall::{SyscallCall, SyscallRequest, SyscallRow, Sysca
 use etwkit_query::dump::{FromRows, ProcessQuery};
 use etwkit_query::question::Question;
 use etwkit_query::range::Range;
+use etwkit_terminal::{Exit, Table};
 
-use crate::exit::Exit;
 use crate::extracts::open_extracts;
-use crate::printer::{Printer, Table};
+use crate::printer::Printer;
 use crate::rules::NameArgs;
 use crate::time_range::TimeRange;
 

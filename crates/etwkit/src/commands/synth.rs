@@ -4,13 +4,13 @@ use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use etwkit_synth::cards::{self, CARDS, Case};
-use etwkit_synth::{Options, SCENARIOS, Scenario, SymbolFile, Truth};
+use etwkit_files::out_file::{self, OutFile, Replace, cannot};
+use etwkit_synth::cards::CARDS;
+use etwkit_synth::{Options, Play, SCENARIOS, SymbolFile, Truth, Wanted};
+use etwkit_terminal::{Exit, Table};
 
 use crate::cli::{SynthArgs, SynthCommand, SynthWriteArgs};
-use crate::exit::Exit;
-use crate::out_file::{self, OutFile, Replace, cannot};
-use crate::printer::{Printer, Table, grouped};
+use crate::printer::{Printer, grouped};
 
 pub(crate) fn run(args: &SynthArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     match &args.command {
@@ -28,61 +28,11 @@ fn list(printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     Ok(Exit::Answered)
 }
 
-/// What is simulated.
-enum Play {
-    Scenario(&'static Scenario, Options),
-    Case(Case),
-}
-
-impl Play {
-    /// The scenario, or the cards with `+` between them, that the arguments name.
-    fn of(args: &SynthWriteArgs) -> anyhow::Result<Self> {
-        let is_usual = args.strength == 100 && !args.healthy;
-        if let Some(scenario) = etwkit_synth::find(&args.scenario) {
-            if !is_usual {
-                bail!("--strength and --healthy are for cards, and \"{}\" is a scenario", args.scenario);
-            }
-            let SynthWriteArgs { scale, seed, compressed, cpus, .. } = *args;
-            return Ok(Self::Scenario(scenario, Options { scale, seed, compressed, cpus }));
-        }
-        let cards = args.scenario.split('+').map(|name| cards::find(name).ok_or(name)).collect();
-        let cards: Vec<_> = match cards {
-            Ok(cards) => cards,
-            Err(name) => {
-                let names = SCENARIOS.iter().map(|scenario| scenario.name);
-                let names: Vec<&str> = names.chain(CARDS.iter().map(|card| card.name)).collect();
-                bail!("there is no scenario or card \"{name}\"; there are: {}", names.join(", "));
-            }
-        };
-        if args.scale != 1 || args.compressed {
-            bail!("--scale and --compressed are for scenarios, and \"{}\" is a card", args.scenario);
-        }
-        let case = Case::new(cards, args.seed);
-        Ok(Self::Case(Case {
-            strength_percent: args.strength,
-            is_healthy: args.healthy,
-            cpus: args.cpus.unwrap_or(case.cpus),
-            ..case
-        }))
-    }
-
-    fn symbols(&self) -> etwkit_synth::Result<Vec<SymbolFile>> {
-        match self {
-            Self::Scenario(scenario, options) => scenario.symbols(options),
-            Self::Case(case) => Ok(case.symbols()),
-        }
-    }
-
-    fn write<W: Write + Seek>(&self, sink: W) -> etwkit_synth::Result<(W, Truth)> {
-        match self {
-            Self::Scenario(scenario, options) => scenario.write(sink, options),
-            Self::Case(case) => case.write(sink),
-        }
-    }
-}
-
 fn write(args: &SynthWriteArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
-    let play = Play::of(args)?;
+    let SynthWriteArgs { scale, seed, compressed, cpus, healthy, strength, .. } = *args;
+    let options = Options { scale, seed, compressed, cpus };
+    let play =
+        Play::of(&Wanted { name: &args.scenario, options, strength_percent: strength, is_healthy: healthy })?;
     let symbols = play.symbols()?;
     let beside = Beside::of(&args.out, symbols);
     let force = args.force;

@@ -7,11 +7,11 @@ use std::time::Duration;
 use anyhow::Context as _;
 use etwkit_engine::{Wanted, named};
 use etwkit_server::{Demo, Limits, Running, Server, ServerOptions};
+use etwkit_terminal::Exit;
+use etwkit_terminal::interrupt::Stoppable;
 
 use super::demo;
 use crate::cli::ViewArgs;
-use crate::exit::Exit;
-use crate::interrupt::Stoppable;
 use crate::printer::Printer;
 
 /// How often a server looks whether Ctrl-C was pressed.
@@ -21,8 +21,8 @@ pub(crate) fn run(args: &ViewArgs, printer: &mut Printer<'_>) -> anyhow::Result<
     let files = named(&args.files, Wanted::Answers, false)?;
     let running = start(args, printer)?;
     running.open(&files).map_err(anyhow::Error::msg)?;
-    if !running.has_page() {
-        printer.note("this program was built without the page: docs/view.md says how to build it; the server answers programs");
+    if let Some(note) = running.page_note() {
+        printer.note(note);
     }
     printer.line(&format!("The page: {}", running.link))?;
     printer.line("Only this machine can open it. Ctrl-C ends it.")?;

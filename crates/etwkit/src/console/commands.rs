@@ -5,14 +5,14 @@ use std::ffi::OsString;
 use anyhow::{Context, bail, ensure};
 use clap::CommandFactory;
 use etwkit_compat::{Find, Plan, console as etwanalyzer};
+use etwkit_terminal::{Exit, Table};
 
 use super::directory;
 use super::state::Console;
 use super::words::behind_first;
 use crate::cli::Cli;
 use crate::compat::carry_out;
-use crate::exit::Exit;
-use crate::printer::{Printer, Table};
+use crate::printer::Printer;
 
 /// A line that begins with a command.
 #[derive(Debug)]

@@ -8,9 +8,9 @@ use etwkit_compat::console::path;
 use etwkit_query::Cancel;
 use etwkit_query::filter::TextFilter;
 use etwkit_query::time_format::{TimeFormat, TimeWriter, TraceClock};
+use etwkit_terminal::{Exit, Table};
 
-use crate::exit::Exit;
-use crate::printer::{Printer, Table, grouped};
+use crate::printer::{Printer, grouped};
 
 /// 1970 in units of 100 ns since 1601.
 const UNIX_EPOCH_FILETIME: u64 = 116_444_736_000_000_000;

@@ -6,15 +6,15 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
+use etwkit_terminal::Exit;
 
 use super::state::Console;
 use super::words::words;
 use super::{Then, commands};
 use crate::cli::{Cli, Command};
 use crate::context::Context;
-use crate::exit::Exit;
 use crate::printer::Printer;
-use crate::{Screen, Terminal, report};
+use crate::{Screen, Terminal};
 
 /// Commands that read traces, not extracts.
 const OF_TRACES: [&str; 2] = ["info", "events"];
@@ -47,7 +47,7 @@ impl Console {
             Screen { out: &mut *screen.out, err: &mut errors, terminal, session, speech: screen.speech };
         let exit = inner.answer(context, |printer| self.answer(line, &words, printer));
         if cancel.is_asked() {
-            report::note(&mut screen.errors(), "cancelled");
+            screen.errors().note("cancelled");
             return Then::Next(Exit::Interrupted);
         }
         let _ = screen.err.write_all(&errors);

@@ -24,13 +24,13 @@ use std::rc::Rc;
 use clap::Parser;
 use etwkit_compat::console::begin;
 use etwkit_engine::Engine;
+use etwkit_terminal::Exit;
+use etwkit_terminal::interrupt::OfConsole;
+use etwkit_terminal::style::When;
 
 use crate::cli::{Cli, Command};
 use crate::context::Context;
-use crate::exit::Exit;
-use crate::interrupt::OfConsole;
 use crate::printer::Speech;
-use crate::style::When;
 use crate::{Screen, report};
 use complete::Completions;
 use gate::{Gate, Running};
@@ -127,7 +127,10 @@ fn answered(request: Request, screen: &mut Screen<'_>) -> anyhow::Result<Exit> {
     }
     let begin = || {
         let cancel = running.begin();
-        interrupt.iter().for_each(|interrupt| interrupt.command(&cancel));
+        if let Some(interrupt) = &interrupt {
+            let cancel = cancel.clone();
+            interrupt.command(move || cancel.ask());
+        }
         cancel
     };
     let mut worst = Exit::Answered;

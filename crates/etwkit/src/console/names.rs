@@ -4,8 +4,7 @@ use std::path::Path;
 
 use etwkit_engine::{Asking, Engine};
 use etwkit_query::arrow::util::display::{ArrayFormatter, FormatOptions};
-
-use crate::sanitize;
+use etwkit_terminal::escape;
 
 /// Extracts that are asked for names.
 const MAX_EXTRACTS: usize = 8;
@@ -40,7 +39,7 @@ pub(super) fn beginning<'p>(
 
 /// Whether a name can be shown and typed as it is.
 pub(super) fn is_plain(name: &str) -> bool {
-    name.chars().count() <= MAX_CHARS && sanitize::text(name) == name && !name.contains(['"', '\''])
+    name.chars().count() <= MAX_CHARS && escape::text(name) == name && !name.contains(['"', '\''])
 }
 
 fn of_one(kind: Kind, begin: &str, extract: &Path, engine: &Engine) -> anyhow::Result<Vec<String>> {

@@ -6,9 +6,10 @@ use anyhow::{Context, bail, ensure};
 use etwkit_compat::console::{fits, found};
 use etwkit_engine::Engine;
 use etwkit_extract::Extract;
+use etwkit_terminal::Table;
 
 use crate::extracts::{extract_of, is_trace, open_extracts};
-use crate::printer::{Printer, Table, grouped};
+use crate::printer::{Printer, grouped};
 
 /// A file that is loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]

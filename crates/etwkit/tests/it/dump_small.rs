@@ -15,7 +15,7 @@ use crate::transcripts::compare;
 
 const MS: i64 = 1_000_000;
 
-fn batch<R: Row>(writer: &mut Writer, rows: &[R]) {
+pub(crate) fn batch<R: Row>(writer: &mut Writer, rows: &[R]) {
     let mut columns = R::Columns::default();
     rows.iter().for_each(|row| columns.push(row));
     writer.write(R::TABLE, columns.take().unwrap()).unwrap();
@@ -89,6 +89,10 @@ fn write(path: &Path) {
             event(40 * MS, 1, "CartClosed", 3, "{}"),
         ],
     );
+    finish(writer);
+}
+
+pub(crate) fn finish(mut writer: Writer) {
     let clock = Clock { kind: "qpc".into(), frequency: 1, start_utc: String::new(), start_filetime: 0 };
     let machine = Machine { computer: None, os_version: None, processors: 2 };
     writer.set_derived(std::collections::BTreeMap::new());

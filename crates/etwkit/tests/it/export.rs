@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -58,6 +59,62 @@ fn sums_of_lines(path: &str) -> BTreeMap<String, i64> {
     sums
 }
 
+/// Sums of a flame graph by the outermost frame: those that lie lowest.
+fn sums_of_picture(path: &str) -> BTreeMap<String, i64> {
+    let text = std::fs::read_to_string(path).unwrap();
+    let frames: Vec<(u32, String, i64)> = text
+        .split("<g><title>")
+        .skip(1)
+        .map(|frame| {
+            let (title, rest) = frame.split_once("</title>").unwrap();
+            let (name, numbers) = title.split_once('\n').unwrap();
+            let y = rest.split_once(" y=\"").unwrap().1.split_once('"').unwrap().0;
+            (y.parse().unwrap(), name.to_owned(), ns(numbers.split_once(" ms").unwrap().0))
+        })
+        .collect();
+    let bottom = frames.iter().map(|(y, ..)| *y).max().unwrap();
+    let mut sums = BTreeMap::new();
+    for (_, name, ns) in frames.into_iter().filter(|(y, ..)| *y == bottom) {
+        *sums.entry(name).or_default() += ns;
+    }
+    sums
+}
+
+/// Sums of a profile of pprof by process, as `go tool pprof` reads it; nothing without Go. Its first run on a
+/// machine takes a minute or two, in which Go builds it.
+fn sums_of_pprof(path: &str) -> Option<BTreeMap<String, i64>> {
+    let has_go = Command::new("go").arg("version").output().is_ok_and(|output| output.status.success());
+    if !has_go {
+        etwkit_testkit::skip("export::sums_of_pprof_are_those_of_dump_cpu: Go is not installed");
+        return None;
+    }
+    let output = Command::new("go").args(["tool", "pprof", "-raw", path]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let (mut sums, mut open) = (BTreeMap::new(), None);
+    let (mut process, mut pid) = ("?".to_owned(), "?".to_owned());
+    for line in text.lines().skip_while(|line| !line.starts_with("cpu/")).skip(1) {
+        let label = |name: &str| {
+            let value = line.trim_start().strip_prefix(name)?.strip_prefix(":[")?.strip_suffix(']')?;
+            Some(value.to_owned())
+        };
+        process = label("process").unwrap_or(process);
+        pid = label("pid").unwrap_or(pid);
+        let value: Option<i64> =
+            line.split_once(": ").and_then(|(values, _)| values.split_whitespace().next()?.parse().ok());
+        if value.is_some() || line == "Locations" {
+            if let Some(ns) = open {
+                *sums.entry(format!("{process} ({pid})")).or_default() += ns;
+            }
+            (open, process, pid) = (value, "?".to_owned(), "?".to_owned());
+        }
+        if line == "Locations" {
+            break;
+        }
+    }
+    Some(sums)
+}
+
 /// CPU of processes as `dump cpu` says, those without any left out.
 fn cpu(extract: &str) -> BTreeMap<String, i64> {
     let Answer { out, .. } = run(&["dump", "cpu", "--json", extract]);
@@ -93,6 +150,21 @@ fn sums_are_those_of_dump_cpu(trace: &str) {
     let lines = run(&["export", "--all-processes", "--format", "folded", "--out", &folded, &extract]);
     assert_eq!(lines.exit, Exit::Answered, "{}", lines.err);
     assert_eq!(sums_of_lines(&folded), expected, "{trace}");
+    let written = |format: &str| {
+        let file = folder.path().join(format).to_str().unwrap().to_owned();
+        let answer = run(&["export", "--all-processes", "--format", format, "--out", &file, &extract]);
+        assert_eq!(answer.exit, Exit::Answered, "{}", answer.err);
+        file
+    };
+    let mut drawn = sums_of_picture(&written("svg"));
+    // Processes that are too narrow are drawn together.
+    let total = |sums: &BTreeMap<String, i64>| sums.values().sum::<i64>();
+    assert_eq!(total(&drawn), total(&expected), "{trace}");
+    drawn.retain(|name, _| !name.starts_with('+'));
+    assert!(!drawn.is_empty() && drawn.iter().all(|(name, ns)| expected.get(name) == Some(ns)), "{drawn:?}");
+    if let Some(sums) = sums_of_pprof(&written("pprof")) {
+        assert_eq!(sums, expected, "{trace}");
+    }
     let (largest, ns) = expected.iter().max_by_key(|(_, ns)| **ns).unwrap();
     let pid = largest.rsplit_once('(').unwrap().1.trim_end_matches(')');
     let one = run(&["export", "--pid", pid, "--per-thread", "--json", &extract]);

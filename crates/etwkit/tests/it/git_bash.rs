@@ -57,6 +57,46 @@ fn the_demo_finds_who_waits_for_whom() {
 }
 
 #[test]
+fn the_virus_scanner_costs_others_what_they_wait_below_its_driver() {
+    let folder = tempfile::tempdir().unwrap();
+    let (trace, _) = trace(folder.path());
+    let extract = trace.replace(".etl", ".etwx");
+    assert_eq!(run(&["extract", &trace]).exit, Exit::Answered);
+    let products = rows(&["dump", "overhead", "--json", &extract]);
+    let shield = &products[0];
+    assert_eq!(
+        (&shield["product"], &shield["company"]),
+        (&"Northwall Endpoint Shield".into(), &"Northwall Security".into())
+    );
+    let sum = |rows: Vec<Value>, name: &str| rows.iter().filter_map(|row| row[name].as_i64()).sum::<i64>();
+    let cpu = sum(rows(&["dump", "cpu", "--json", "--process", "NwScanSvc", &extract]), "cpu_ns");
+    assert_eq!(shield["own_cpu_ns"], cpu);
+    let waits = sum(
+        rows(&[
+            "sql",
+            "--format",
+            "json",
+            &extract,
+            "SELECT sum(wait_ns) AS wait_ns FROM context_switch \
+            WHERE in_ns IS NOT NULL AND stack_contains(stack_id, 'nwshield.sys!*;nwshield.sys+*')",
+        ]),
+        "wait_ns",
+    );
+    assert!(waits > 0);
+    assert_eq!(shield["wait_ns"], waits);
+    // Its disk I/O is that of its service.
+    let disk = rows(&[
+        "sql",
+        "--format",
+        "json",
+        &extract,
+        "SELECT sum(size_bytes) AS bytes FROM disk_io d \
+        JOIN process p ON p.process_key = d.process_key WHERE p.name = 'NwScanSvc.exe'",
+    ]);
+    assert_eq!(shield["disk_bytes"], disk[0]["bytes"]);
+}
+
+#[test]
 fn symbols_are_loaded_into_an_extract_that_is_there() {
     let folder = tempfile::tempdir().unwrap();
     let (trace, symbols) = trace(folder.path());

@@ -76,6 +76,17 @@ fn dumps_of_what_was_not_recorded_say_how_to_record_it() {
             );
             let tells_how = ["record", "wpr", "WPR"].iter().any(|how| lines[1].contains(how));
             assert!(tells_how, "{dump}: {}", lines[1]);
+            // The same table says what each of our profiles answers.
+            if let Some(profile) = etwkit_record::profiles::of_question(dump).next() {
+                let ours = lines[1].split_once("`etwkit record start ").map(|(_, rest)| rest);
+                let name = ours.and_then(|rest| rest.split('`').next()).unwrap_or_default();
+                assert!(
+                    etwkit_record::profiles::find(name).is_some(),
+                    "{dump} ({}): {}",
+                    profile.name,
+                    lines[1]
+                );
+            }
             args.push("--json");
             let json = run(&args);
             assert_eq!(json.exit, Exit::Nothing, "{dump}: {}", json.err);

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use serde::Serialize;
 
 use super::group::Top;
-use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered, range_condition, text_condition};
+use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered, range_condition, text_condition, time_condition};
 use super::{Recorded, Result, ask};
 use crate::Session;
 use crate::question::Format::{Moment, Process, ProcessLine, Seconds, Whole, Word};
@@ -62,6 +62,8 @@ declare! {
         total_time: Range = option("A..B").called("total-time").unit(Unit::Seconds),
         /// Only queries of such a duration (s)
         time: Range = option("A..B").unit(Unit::Seconds),
+        /// Only queries that begin in this part of the trace (s); those without a begin end in it
+        range: Range = option("A..B").unit(Unit::Moment),
     }
 
     /// All queries for a name.
@@ -277,6 +279,7 @@ impl DnsRequest {
         let mut all = self.processes.conditions();
         all.extend(text_condition("q.name", self.query.as_deref()));
         all.extend(range_condition("q.duration_ns", self.time));
+        all.extend(time_condition("coalesce(q.start_ns, q.end_ns)", self.range));
         filtered(&all)
     }
 

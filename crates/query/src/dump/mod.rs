@@ -85,6 +85,7 @@ mod tcp_rows;
 mod tcp_view;
 pub mod thread_pool;
 pub mod time;
+pub mod timer;
 pub mod trace;
 pub mod trace_log;
 mod trace_log_view;

@@ -68,6 +68,12 @@ const COLUMNS: [(&str, &[&str]); 6] = [
     ("llc_references", &["LLCReference", "LLCReferences"]),
 ];
 
+/// Names of the counters of a column, the one to take first in front; none for a column that there is not.
+#[must_use]
+pub fn counter_names(column: &str) -> &'static [&'static str] {
+    COLUMNS.iter().find(|(name, _)| *name == column).map_or(&[], |(_, names)| names)
+}
+
 /// Value of a counter of a row of `pmc` at its position.
 const VALUE: &str = "CASE c.position WHEN 0 THEN r.value_0 WHEN 1 THEN r.value_1 WHEN 2 THEN r.value_2 \
      WHEN 3 THEN r.value_3 WHEN 4 THEN r.value_4 WHEN 5 THEN r.value_5 WHEN 6 THEN r.value_6 END";

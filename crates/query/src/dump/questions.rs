@@ -4,7 +4,7 @@ use super::{
     alpc, cores, cpu_question, disk, dns, dpc, events, exception, file, focus, gc, gdi_user, hard_fault,
     heap, jit, lbr, logger, mark, memory, mini_filter, net, object_ref, overview, page_fault, pmc, pool,
     power, process, ready_instead, registry, screenshot, standby, start, stats, syscall, tcp, thread_pool,
-    time, trace_log, trace_stats, ui_delay, user_lock, version, virtual_alloc,
+    time, timer, trace_log, trace_stats, ui_delay, user_lock, version, virtual_alloc,
 };
 use crate::question::{AnyQuestion, Of};
 use crate::test_run::TestRunRequest;
@@ -36,6 +36,7 @@ pub static QUESTIONS: &[&dyn AnyQuestion] = &[
     &Of::<trace_stats::TraceStatsRequest>::QUESTION,
     &Of::<thread_pool::ThreadPoolRequest>::QUESTION,
     &Of::<power::PowerRequest>::QUESTION,
+    &Of::<timer::TimerRequest>::QUESTION,
     &Of::<memory::MemoryRequest>::QUESTION,
     &Of::<page_fault::PageFaultRequest>::QUESTION,
     &Of::<syscall::SyscallRequest>::QUESTION,

@@ -37,6 +37,8 @@ pub struct Answer {
     pub is_moved: bool,
     /// What people read above it.
     pub above: Above,
+    /// Whether there is what the question was asked to fail on, for scripts; nothing if it was not asked to.
+    pub fails: Option<bool>,
 }
 
 /// What people read above an answer.
@@ -140,6 +142,7 @@ impl Answer {
             sets: Sets::new(),
             is_moved: false,
             above: Above::Start,
+            fails: None,
         }
     }
 
@@ -194,6 +197,11 @@ impl Answer {
             change(part);
         }
         self
+    }
+
+    /// Says whether there is what the question was asked to fail on.
+    pub fn with_verdict(self, fails: Option<bool>) -> Self {
+        Self { fails, ..self }
     }
 
     /// Puts lines behind the sums.

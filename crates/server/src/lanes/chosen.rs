@@ -5,7 +5,7 @@ use etwkit_query::Session;
 
 use super::UNKNOWN;
 use crate::cells;
-use crate::problem::Result;
+use crate::problem::{Problem, Result};
 use crate::select::{keys, processes};
 use crate::wire::{Field, LaneKind, Selection};
 
@@ -99,7 +99,7 @@ impl Chosen {
 /// Keys of all processors, processes or threads. To those of processes belongs what is of no known process:
 /// whoever leaves one process out has everything else.
 fn all(session: &Session, of: LaneKind) -> Result<Vec<i32>> {
-    let keys = |sql| cells::keys(session, sql, 1_000_000);
+    let keys = |sql| cells::keys(session, sql, 1_000_000).map_err(Problem::from);
     match of {
         LaneKind::Core => {
             let count = keys("SELECT processors FROM trace")?.first().copied().unwrap_or_default();

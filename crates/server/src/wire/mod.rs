@@ -4,6 +4,7 @@
 //! Addresses and other numbers that can be larger travel as text.
 
 mod asking;
+mod findings;
 mod info;
 mod lanes;
 mod over_time;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 pub use asking::{
     Answer, AnswerColumn, AnswerTable, AskRequest, OptionInfo, QuestionInfo, Schema, SqlRequest,
 };
+pub use findings::{Evidence, Finding, FindingsAnswer, FindingsRequest, RuleState};
 pub use info::{Info, OpenRequest, Opening, Recent, State, TableCount, TopicInfo, TraceInfo};
 pub use lanes::{
     Lane, LaneKind, LanesAnswer, LanesRequest, Moment, MomentRequest, Series, SeriesAnswer, SeriesKind,

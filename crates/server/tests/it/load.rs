@@ -158,6 +158,15 @@ fn a_question_that_takes_too_long_is_given_up() {
 }
 
 #[test]
+fn a_diagnosis_has_a_time_of_its_own() {
+    let place = limited(Limits { question_time: Duration::ZERO, ..Limits::default() });
+    assert_eq!(place.post("sql", &one()).status, 422);
+    assert_eq!(place.post("findings", &json!({"trace": 0})).status, 200);
+    let place = limited(Limits { diagnosis_time: Duration::ZERO, ..Limits::default() });
+    assert_eq!(place.post("findings", &json!({"trace": 0})).status, 422);
+}
+
+#[test]
 fn a_question_that_needs_too_much_memory_is_refused() {
     let place = limited(Limits { question_bytes: 16 << 20, ..Limits::default() });
     let sql = "SELECT cardinality(array_agg(a.ts_ns + b.ts_ns)) FROM cpu_sample a, cpu_sample b";

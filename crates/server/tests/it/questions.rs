@@ -94,6 +94,35 @@ fn searches_find_names_and_nothing_is_a_pattern() {
     }
 }
 
+/// What is looked for in which trace; the kind of its first hit, what it is called and what is told of it.
+const FOUND: [(&str, &str, &str, &str, &str); 4] = [
+    ("dns-5.etl", "FILES.corp", "dns", "files.corp.example", "queries: 17"),
+    ("tcp-5.etl", "10.1.1.188", "remote", "10.1.1.188", "TCP connections: 1"),
+    ("dotnet-5.etl", "argumentexc", "exception", "System.ArgumentException", "thrown: 10"),
+    ("calls.etl", r"software\classes", "registry", r"\REGISTRY\MACHINE\SOFTWARE\Classes", "operations: 226"),
+];
+
+#[test]
+fn searches_find_hosts_keys_of_the_registry_and_exceptions() {
+    let place = Place::new();
+    let made = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/made");
+    let calls = place.folder.path().join("calls.etl");
+    let scenario = etwkit_synth::find("system-calls").unwrap();
+    scenario.write(std::fs::File::create(&calls).unwrap(), &etwkit_synth::Options::default()).unwrap();
+    for (trace, (name, text, kind, label, detail)) in FOUND.into_iter().enumerate() {
+        let path = if name == "calls.etl" { calls.clone() } else { made.join(name) };
+        place.open(&path);
+        let hits = place.answer("search", &json!({"trace": trace, "text": text, "limit": 5}))["hits"].clone();
+        let hit = hits.as_array().unwrap().iter().find(|hit| hit["kind"] == kind);
+        let hit = hit.unwrap_or_else(|| panic!("{text} in {name}: {hits}"));
+        assert_eq!((&hit["label"], &hit["detail"]), (&json!(label), &json!(detail)), "{name}");
+        // No table is narrowed by it: a hit leads to the moment at which it is first seen.
+        assert!(hit["chip"].is_null() && hit["at_ns"].as_i64().unwrap() > 0, "{hit}");
+        let nothing = json!({"trace": trace, "text": "nobody is called so", "limit": 5});
+        assert_eq!(place.answer("search", &nothing)["hits"], json!([]), "{name}");
+    }
+}
+
 #[test]
 fn timelines_are_arrow_and_moments_have_stacks() {
     let place = Place::with_trace();

@@ -11,6 +11,7 @@ use crate::table::Port;
 pub(super) const CARD: Card = Card {
     number: 12,
     name: "antivirus-cpu",
+    rule: "antivirus-cpu",
     description: "files are written slowly, since a filter driver of a virus scanner computes at each close",
     named: Named::WithCost,
     seconds: 10,

@@ -9,6 +9,7 @@ use crate::script::Step;
 pub(super) const CARD: Card = Card {
     number: 15,
     name: "cache-absorbs",
+    rule: "cache-absorbs",
     description: "what a program writes stays in the cache, so that its speed says nothing of the disk",
     named: Named::WithoutCost("nothing is slow: the program is named whose writes the disk has not seen"),
     seconds: 6,

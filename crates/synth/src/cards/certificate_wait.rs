@@ -11,6 +11,7 @@ use crate::table::Port;
 pub(super) const CARD: Card = Card {
     number: 24,
     name: "certificate-wait",
+    rule: "certificate-wait",
     description: "a program checks signatures, and waits for a revocation server that does not answer",
     named: Named::WithCost,
     seconds: 13,

@@ -9,6 +9,7 @@ use crate::script::Step;
 pub(super) const CARD: Card = Card {
     number: 3,
     name: "cfg-start",
+    rule: "cfg-start",
     description: "a program starts slowly, since the kernel prepares Control Flow Guard for its functions",
     named: Named::WithCost,
     seconds: 12,

@@ -11,6 +11,7 @@ use crate::table::{Event, Program};
 pub(super) const CARD: Card = Card {
     number: 14,
     name: "cpi",
+    rule: "cpi",
     description: "a program computes slowly while another one takes the cache that the processors share",
     named: Named::WithCost,
     seconds: 10,

@@ -12,6 +12,7 @@ use crate::table::{Event, Port, Program};
 pub(super) const CARD: Card = Card {
     number: 16,
     name: "dns-timeout",
+    rule: "dns-timeout",
     description: "names are looked up slowly, since a dead server of a second adapter is asked first",
     named: Named::WithCost,
     seconds: 14,

@@ -12,6 +12,7 @@ use crate::table::Port;
 pub(super) const CARD: Card = Card {
     number: 1,
     name: "filter-scan",
+    rule: "filter-scan",
     description: "programs start slowly, since a filter driver asks a virus scanner about each image",
     named: Named::WithCost,
     seconds: 12,
@@ -20,16 +21,16 @@ pub(super) const CARD: Card = Card {
 
 /// Programs that are started.
 const STARTS: usize = 10;
-const CREATES: &str = "kernel32!CreateProcessW KERNELBASE!CreateProcessInternalW ntdll!NtCreateUserProcess \
+pub(super) const CREATES: &str = "kernel32!CreateProcessW KERNELBASE!CreateProcessInternalW ntdll!NtCreateUserProcess \
     nt!KiSystemServiceCopyEnd nt!NtCreateUserProcess";
-const SECTION: &str = "nt!MmCreateSpecialImageSection nt!MiCreateSection nt!FsRtlAcquireFileExclusiveCommon \
+pub(super) const SECTION: &str = "nt!MmCreateSpecialImageSection nt!MiCreateSection nt!FsRtlAcquireFileExclusiveCommon \
     FLTMGR!FltpPreFsFilterOperation FLTMGR!FltpPerformPreCallbacksWorker";
 
 fn plant(scene: &mut Scene) -> Planted {
     let maker = scene.maker();
     let (driver, engine) = (scene.driver(maker), scene.executable(maker));
     let port = scene.b.port();
-    scanner(scene, engine, port);
+    scanner(scene, engine, port, (90_000, 140_000));
     let maker = scene.maker();
     let (starter, tool) = (scene.executable(maker), scene.executable(maker));
     let program = scene.process(starter, "/all", &[]);
@@ -63,8 +64,8 @@ fn plant(scene: &mut Scene) -> Planted {
     Planted { culprit: driver.name.to_owned(), victims: vec![program] }
 }
 
-/// The service: it looks into the image and computes, or knows it already.
-fn scanner(scene: &mut Scene, engine: Image, port: Port) {
+/// The service: it looks into the image and computes for so long (us), or knows it already.
+pub(super) fn scanner(scene: &mut Scene, engine: Image, port: Port, (low, high): (u32, u32)) {
     let program = scene.service(engine, "/service", &[]);
     let main = root(engine, "CPool::ThreadProc");
     let control =
@@ -78,7 +79,7 @@ fn scanner(scene: &mut Scene, engine: Image, port: Port) {
     let answers = scene.b.path(&[&main, reply]);
     let signatures = scene.b.file(keep(format!(r"ProgramData\{}\signatures.dat", engine.alias)));
     let reads = scene.b.waits(&[&main, code, READS_FILE]);
-    let (low, high) = (scene.strong(90_000), scene.strong(140_000));
+    let (low, high) = (scene.strong(low), scene.strong(high));
     let mut steps = vec![Step::Take(takes, port), Step::Run(finds, 60, 150)];
     if scene.is_sick() {
         steps.push(Step::ReadAsked(reads, reading(signatures, 3, 65_536, (scans, 800, 1_600))));

@@ -9,6 +9,7 @@ use crate::script::Step;
 pub(super) const CARD: Card = Card {
     number: 13,
     name: "hard-faults",
+    rule: "hard-faults",
     description: "a program waits for pages that the disk has to read, since nothing is in memory yet",
     named: Named::WithCost,
     seconds: 8,

@@ -23,8 +23,10 @@ mod odd_status;
 mod registry_storm;
 mod scene;
 mod spin;
+mod start_after_download;
 mod switch_cpu_only;
 mod syscall_tax;
+mod timer_resolution;
 mod tracing_cost;
 mod ui_hang;
 mod undecoded_events;
@@ -32,6 +34,7 @@ mod unused_start;
 mod user_lock;
 mod write_cache_off;
 mod wrong_cores;
+mod zombies;
 
 use std::io::{Seek, Write};
 
@@ -56,8 +59,10 @@ pub enum Named {
 pub struct Card {
     /// Its number among the cards.
     pub number: u8,
-    /// Its name, which is that of the rule that finds it, too.
+    /// Its name.
     pub name: &'static str,
+    /// The rule that finds it.
+    pub rule: &'static str,
     /// What happens.
     pub description: &'static str,
     /// What counts as named.
@@ -86,12 +91,15 @@ pub static CARDS: &[Card] = &[
     dns_timeout::CARD,
     object_leak::CARD,
     ui_hang::CARD,
+    start_after_download::CARD,
     unused_start::CARD,
     switch_cpu_only::CARD,
     registry_storm::CARD,
     tracing_cost::CARD,
     network_share::CARD,
     certificate_wait::CARD,
+    zombies::CARD,
+    timer_resolution::CARD,
 ];
 
 /// The card of that name.
@@ -115,13 +123,24 @@ pub struct Case {
     pub is_healthy: bool,
     /// Things happen beside that look bad and harm nobody.
     pub has_decoys: bool,
+    /// Companies, programs, drivers, files and hosts are called by letters of this seed, which look like
+    /// nothing, instead of names of [`Case::seed`]. All else stays.
+    pub renamed: Option<u64>,
 }
 
 impl Case {
     /// These causes, as strong as a person would notice, among decoys.
     #[must_use]
     pub const fn new(cards: Vec<&'static Card>, seed: u64) -> Self {
-        Self { cards, strength_percent: 100, seed, cpus: 4, is_healthy: false, has_decoys: true }
+        Self {
+            cards,
+            strength_percent: 100,
+            seed,
+            cpus: 4,
+            is_healthy: false,
+            has_decoys: true,
+            renamed: None,
+        }
     }
 
     /// Writes the trace. Gives back the sink, which stands behind the trace, and what is true of it:
@@ -141,7 +160,7 @@ impl Case {
             let cost = self.cost(at, &truth)?;
             truth.causes.push(Cause {
                 card: card.number,
-                rule: card.name.to_owned(),
+                rule: card.rule.to_owned(),
                 culprit: planted.culprit,
                 victims: victims.get(at).cloned().unwrap_or_default(),
                 cost_ns: (card.named == Named::WithCost).then_some(cost),

@@ -23,20 +23,24 @@ const THINGS: [&str; 16] = [
 pub(crate) struct Names {
     rng: Rng,
     given: Vec<String>,
+    /// Names are any letters and digits instead: nothing about them says what they name.
+    is_strange: bool,
 }
 
 impl Names {
     pub(crate) fn new(seed: u64) -> Self {
-        Self { rng: Rng::new(seed ^ 0x6E61_6D65), given: Vec::new() }
+        Self { rng: Rng::new(seed ^ 0x6E61_6D65), given: Vec::new(), is_strange: false }
+    }
+
+    /// Names that look like nothing.
+    pub(crate) fn strange(seed: u64) -> Self {
+        Self { is_strange: true, ..Self::new(seed) }
     }
 
     /// A word of three or four syllables, in small letters.
     pub(crate) fn word(&mut self) -> String {
         loop {
-            let mut word = pick(&mut self.rng, &FIRST).to_owned() + pick(&mut self.rng, &SECOND);
-            if self.rng.chance(400) {
-                word += pick(&mut self.rng, &SECOND);
-            }
+            let word = if self.is_strange { self.letters() } else { self.syllables() };
             if !self.given.contains(&word) {
                 self.given.push(word.clone());
                 return word;
@@ -44,13 +48,34 @@ impl Names {
         }
     }
 
+    fn syllables(&mut self) -> String {
+        let mut word = pick(&mut self.rng, &FIRST).to_owned() + pick(&mut self.rng, &SECOND);
+        if self.rng.chance(400) {
+            word += pick(&mut self.rng, &SECOND);
+        }
+        word
+    }
+
+    fn letters(&mut self) -> String {
+        const ALL: &[u8] = b"abcdefghijklmnopqrstuvwxyz0123456789";
+        let length = self.rng.between(4, 11);
+        // A digit in front would make a number of some of them.
+        let of = |at: u32| if at == 0 { 26 } else { ALL.len() as u64 };
+        let letter = |at| ALL.get(self.rng.below(of(at)) as usize).copied().unwrap_or(b'a');
+        (0..length).map(letter).map(char::from).collect()
+    }
+
     /// A word that begins with a capital, with a thing behind it: `HexcorLedger`.
     pub(crate) fn product(&mut self) -> String {
-        capital(&self.word()) + pick(&mut self.rng, &THINGS)
+        let word = self.word();
+        if self.is_strange { word } else { capital(&word) + pick(&mut self.rng, &THINGS) }
     }
 
     /// A company: `Hexcor Systems`.
     pub(crate) fn company(&mut self) -> String {
+        if self.is_strange {
+            return self.word();
+        }
         let form = pick(&mut self.rng, &["Systems", "Software GmbH", "Inc.", "Ltd.", "Technologies", "AG"]);
         format!("{} {form}", capital(&self.word()))
     }
@@ -58,12 +83,18 @@ impl Names {
     /// A file name without ending as drivers have them: up to eight letters.
     pub(crate) fn driver(&mut self) -> String {
         let mut name = self.word();
+        if self.is_strange {
+            return name;
+        }
         name.truncate(5);
         name + pick(&mut self.rng, &["flt", "mon", "drv", "fs", "sec"])
     }
 
     /// A host: `mail.hexcor.example`.
     pub(crate) fn host(&mut self) -> String {
+        if self.is_strange {
+            return format!("{}.{}", self.word(), self.word());
+        }
         let part = pick(&mut self.rng, &["mail", "www", "api", "files", "login", "cdn"]);
         format!("{part}.{}.example", self.word())
     }

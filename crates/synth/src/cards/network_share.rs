@@ -12,6 +12,7 @@ use crate::table::{File, Port};
 pub(super) const CARD: Card = Card {
     number: 24,
     name: "network-share",
+    rule: "network-share",
     description: "a program opens files on a network share whose server takes long to answer",
     named: Named::WithCost,
     seconds: 14,

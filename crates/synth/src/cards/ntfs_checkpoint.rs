@@ -12,6 +12,7 @@ use crate::table::Event;
 pub(super) const CARD: Card = Card {
     number: 11,
     name: "ntfs-checkpoint",
+    rule: "ntfs-checkpoint",
     description: "file operations stand still while NTFS writes a checkpoint of the volume",
     named: Named::WithCost,
     seconds: 12,

@@ -10,6 +10,7 @@ use crate::script::Step;
 pub(super) const CARD: Card = Card {
     number: 17,
     name: "object-leak",
+    rule: "object-leak",
     description: "a program leaks objects of the window manager, or handles",
     named: Named::WithoutCost("nothing is slow before the limit is reached: the program that leaks is named"),
     seconds: 10,

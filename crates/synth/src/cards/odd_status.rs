@@ -11,6 +11,7 @@ use crate::script::Step;
 pub(super) const CARD: Card = Card {
     number: 7,
     name: "odd-status",
+    rule: "odd-status",
     description: "a program cannot copy a file, since the kernel answers its open with an access violation",
     named: Named::WithCost,
     seconds: 14,

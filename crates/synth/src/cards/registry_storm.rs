@@ -12,6 +12,7 @@ use crate::table::Port;
 pub(super) const CARD: Card = Card {
     number: 22,
     name: "registry-storm",
+    rule: "registry-storm",
     description: "a service reads the same key of the registry many times for each request",
     named: Named::WithCost,
     seconds: 12,

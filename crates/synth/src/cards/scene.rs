@@ -78,7 +78,7 @@ impl Scene {
         let seconds = case.cards.iter().map(|card| card.seconds).max().unwrap_or(1);
         let mut scene = Self {
             b: machine(case.cpus, seconds, &[], false),
-            names: Names::new(case.seed),
+            names: case.renamed.map_or_else(|| Names::new(case.seed), Names::strange),
             rng: Rng::new(0),
             strength_percent: case.strength_percent,
             is_sick: false,
@@ -217,6 +217,14 @@ impl Scene {
         let (ids, modules) = self.maps(image, libraries);
         let line = keep(format!("\"{}\" {arguments}", image.path).trim_end().to_owned());
         self.b.program(service((ids, 804), image.name, line, modules))
+    }
+
+    /// A program of Windows that the user runs.
+    pub(crate) fn windows_program(&mut self, name: &'static str) -> Program {
+        let module = self.windows(name);
+        let (ids, modules) = self.maps_module(module, &[]);
+        let line = keep(format!(r"C:\Windows\system32\{name}"));
+        self.b.program(user_program((ids, 5120), name, line, modules))
     }
 
     /// A service in a `svchost.exe` of Windows: the group it runs in, and its library.

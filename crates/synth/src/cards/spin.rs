@@ -11,6 +11,7 @@ use crate::script::Step;
 pub(super) const CARD: Card = Card {
     number: 10,
     name: "spin",
+    rule: "spin",
     description: "OpenMP threads that wait keep all processors busy, and another program gets its turn late",
     named: Named::WithCost,
     seconds: 12,

@@ -13,6 +13,7 @@ use crate::script::Step;
 pub(super) const CARD: Card = Card {
     number: 9,
     name: "syscall-tax",
+    rule: "syscall-tax",
     description: "system calls are slow, since a driver has hooked the kernel's logging of them",
     named: Named::WithCost,
     seconds: 10,

@@ -10,6 +10,7 @@ use crate::script::Step;
 pub(super) const CARD: Card = Card {
     number: 23,
     name: "tracing-cost",
+    rule: "tracing-cost",
     description: "one provider fills most of the trace, so that a ring in memory holds a short time only",
     named: Named::WithoutCost("nothing is slow: the provider is named that fills the trace"),
     seconds: 6,

@@ -11,6 +11,7 @@ use crate::table::{Port, Program};
 pub(super) const CARD: Card = Card {
     number: 18,
     name: "ui-hang",
+    rule: "ui-hang",
     description: "a window hangs: its thread computes, or waits for a thread or for another process",
     named: Named::WithCost,
     seconds: 12,

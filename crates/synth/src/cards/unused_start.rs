@@ -11,6 +11,7 @@ use crate::table::Thread;
 pub(super) const CARD: Card = Card {
     number: 20,
     name: "unused-start",
+    rule: "unused-start",
     description: "each run of a program begins late, since it initialises a library that it never uses",
     named: Named::WithoutCost(
         "one run does not tell how fast it is without the library: the library and the programs that \

@@ -11,6 +11,7 @@ use crate::table::{Event, Thread};
 pub(super) const CARD: Card = Card {
     number: 2,
     name: "user-lock",
+    rule: "user-lock",
     description: "windows hang while many programs end, each of which holds the lock of the window manager",
     named: Named::WithCost,
     seconds: 12,

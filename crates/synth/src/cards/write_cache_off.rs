@@ -9,6 +9,7 @@ use crate::script::Step;
 pub(super) const CARD: Card = Card {
     number: 4,
     name: "write-cache-off",
+    rule: "write-cache-off",
     description: "an import waits for the disk at each write, since the write cache of the disk is off",
     named: Named::WithoutCost(
         "one trace does not tell how fast the disk is with its cache: the disk is named whose cache is off",

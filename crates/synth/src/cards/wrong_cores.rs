@@ -11,6 +11,7 @@ use crate::script::Step;
 pub(super) const CARD: Card = Card {
     number: 6,
     name: "wrong-cores",
+    rule: "wrong-cores",
     description: "a program waits for efficient cores, although performant ones are idle",
     named: Named::WithCost,
     seconds: 12,

@@ -166,8 +166,13 @@ const USER_SID: &[u8] = &[
     0x0C, 0xE9, 3, 0, 0,
 ];
 
+/// Address of the object of a process.
+pub(super) fn process_object(plan: &ProgramPlan) -> u64 {
+    0xFFFF_A08D_1000_0000 + 0x80 * u64::from(plan.pid)
+}
+
 pub(super) fn process_payload(p: &mut Payload, plan: &ProgramPlan, exit_status: u32) {
-    p.u64(0xFFFF_A08D_1000_0000 + 0x80 * u64::from(plan.pid));
+    p.u64(process_object(plan));
     p.u32(plan.pid).u32(plan.parent).u32(plan.session).u32(exit_status);
     p.u64(0x1_0000_0000 + 0x1000 * u64::from(plan.pid)).u32(plan.flags);
     if plan.pid == 0 {

@@ -1,5 +1,7 @@
 //! Which part of a trace is extracted.
 
+use etwkit_decode::cut_mark::CutMark;
+
 /// The part of the trace that is extracted, in nanoseconds; both ends belong to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Range {
@@ -13,7 +15,15 @@ impl Range {
     /// Everything.
     pub const ALL: Self = Self { start_ns: i64::MIN, end_ns: i64::MAX };
 
-    pub(super) fn contains(self, ns: i64) -> bool {
+    /// What lies in it of a trace that was cut to a part.
+    pub(crate) fn within(self, mark: Option<CutMark>) -> Self {
+        mark.map_or(self, |CutMark { start_ns, end_ns }| Self {
+            start_ns: self.start_ns.max(start_ns),
+            end_ns: self.end_ns.min(end_ns),
+        })
+    }
+
+    pub(crate) fn contains(self, ns: i64) -> bool {
         (self.start_ns..=self.end_ns).contains(&ns)
     }
 

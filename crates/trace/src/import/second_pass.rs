@@ -44,7 +44,8 @@ pub(super) fn run(
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Imported, ImportError> {
     let duration_ns = session.clock().nanoseconds(collected.end);
-    if options.range.start_ns > duration_ns || options.range.end_ns < 0 {
+    let range = options.range.within(collected.directory.cut);
+    if range.start_ns > duration_ns || options.range.end_ns < 0 || range.start_ns > range.end_ns {
         return Err(ImportError::EmptyRange { duration_s: duration_ns as f64 / 1e9 });
     }
     collected.directory.stacks.freeze();
@@ -59,7 +60,7 @@ pub(super) fn run(
         let maker = maker.spawn_scoped(scope, || Rows::new(stacks).run(messages, sink));
         let maker = maker.map_err(|e| ImportError::Sink(e.into()))?;
         let schedule = Schedule::new(starts(session, &c.directory));
-        let reach = (options.range, options.keep_whole);
+        let reach = (range, options.keep_whole);
         let (directory, clock) = (&c.directory, session.clock());
         let context = Context::new(directory, clock, (decoder, schedule), outbox, c.patience, reach);
         let learned = Learned { session, collected: c, keep_payload: options.keep_payload };
@@ -84,9 +85,9 @@ pub(super) fn run(
     trace.last_event_ns = c.last.map(|last| session.clock().nanoseconds(last));
     trace.decompressed_bytes = c.event_bytes as i64;
     trace.sample_interval_ns = c.sample_interval.map(|interval| i64::from(interval) * 100);
-    if options.range != Range::ALL {
-        trace.range_start_ns = Some(options.range.clip(0));
-        trace.range_end_ns = Some(options.range.clip(trace.duration_ns));
+    if range != Range::ALL {
+        trace.range_start_ns = Some(range.clip(0));
+        trace.range_end_ns = Some(range.clip(trace.duration_ns));
     }
     Ok(Imported { trace, diagnostics: health, recorded, inputs, pass })
 }

@@ -27,6 +27,7 @@ use crate::directory::Directory;
 pub use crate::dotnet_summary::DotnetSummary;
 use crate::events::EventsSummary;
 use crate::first_pass::{self, FirstPass};
+use crate::import::Range;
 use crate::report::counts::EventCounts;
 pub use crate::system_config::SystemConfig;
 use crate::topics;
@@ -121,7 +122,11 @@ impl Summary {
         let mut network = NetworkSummary::new(&directory);
         let mut events = EventsSummary::new();
         let mut schedule = ScheduleSummary::new(&directory, session);
+        let range = Range::ALL.within(directory.cut);
         session.for_each(Order::Time, |event| {
+            if range != Range::ALL && !range.contains(session.clock().nanoseconds(event.timestamp)) {
+                return ControlFlow::Continue(());
+            }
             if let Some(hook) = Hook::of(event) {
                 match hook.group {
                     group::PERFINFO | group::STACK => cpu.add(hook, event),

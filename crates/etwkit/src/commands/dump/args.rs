@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use clap::Args;
 use etwkit_compat::Guest;
 use etwkit_compat::csv::Style;
+use etwkit_files::out_file::Replace;
 use etwkit_query::dump::trace::TraceInfo;
 use etwkit_query::numbers::Numbers;
 use etwkit_query::test_run::Selection;
@@ -14,7 +15,6 @@ use etwkit_query::text::{ProcessFormat, Text};
 use etwkit_query::time_format::{DEFAULT_DIGITS, TimeFormat, TimeWriter};
 
 use crate::options::{Given, OUTPUT};
-use crate::out_file::Replace;
 
 /// What to read and how to print.
 #[derive(Debug, Args)]

@@ -11,13 +11,13 @@ use etwkit_query::question::{
     Table, Value,
 };
 use etwkit_query::text::Text;
+use etwkit_terminal::style::Role;
+use etwkit_terminal::{Align, Exit};
 
 use super::args::{Common, ProcessOutput};
 use super::columns::Columns;
 use super::output::{Answered, Lines, Record, ask_all, ask_each, begin, exit, machine_with_header};
-use crate::exit::Exit;
-use crate::printer::{Align, Printer};
-use crate::style::Role;
+use crate::printer::Printer;
 
 /// How a question is asked and its answer printed.
 pub(super) struct Asking<'a> {
@@ -43,11 +43,12 @@ pub(super) fn answered(
 ) -> anyhow::Result<(Exit, Vec<PathBuf>)> {
     let (common, request) = (asking.common, asking.request);
     let (mut rows, mut kept, mut sums, mut first) = (0, Vec::new(), Vec::new(), None);
-    let (mut sets, mut together) = (Sets::new(), None);
+    let (mut sets, mut together, mut fails) = (Sets::new(), None, None);
     let asked = ask_each(common, asking.command, printer, question, |printer, one| {
         one.answer.notes.iter().for_each(|note| printer.note(note));
         rows += one.answer.len();
         sums.push(one.answer.sums.clone());
+        fails = fails.max(one.answer.fails);
         one.answer
             .sets
             .iter()
@@ -94,7 +95,12 @@ pub(super) fn answered(
     if let Some(text) = first.filter(|_| is_text) {
         written(&text, &request.overall(&sums), &mut Lines::new(common, printer))?;
     }
-    Ok((exit(rows), asked))
+    Ok((verdict(fails, rows), asked))
+}
+
+/// What scripts get: whether there is what the question was asked to fail on, else whether there are rows.
+fn verdict(fails: Option<bool>, rows: usize) -> Exit {
+    fails.map_or_else(|| exit(rows), |fails| if fails { Exit::Failed } else { Exit::Answered })
 }
 
 /// Asks all extracts together a question that has one answer, and prints it. Says which extracts could be
@@ -113,7 +119,7 @@ pub(super) fn answered_together(
     };
     one.answer.notes.iter().for_each(|note| printer.note(note));
     print_one(asking, printer, &one)?;
-    Ok((exit(one.answer.len()), asked))
+    Ok((verdict(one.answer.fails, one.answer.len()), asked))
 }
 
 /// Prints an answer to names of recordings, which is of no extract.
@@ -125,7 +131,7 @@ pub(super) fn answered_to_names(
     begin(asking.common, asking.command, printer)?;
     let one = Answered { info: TraceInfo::default(), answer };
     print_one(asking, printer, &one)?;
-    Ok(exit(one.answer.len()))
+    Ok(verdict(one.answer.fails, one.answer.len()))
 }
 
 /// Prints the answer of an extract.

@@ -2,8 +2,7 @@
 
 use anyhow::bail;
 use etwkit_query::filter::TextFilter;
-
-use crate::printer::{Align, Table, TableLine};
+use etwkit_terminal::{Align, Table, TableLine};
 
 /// Blanks in front of a column.
 const GAP: usize = 2;

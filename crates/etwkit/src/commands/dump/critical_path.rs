@@ -3,13 +3,15 @@
 use etwkit_analysis::questions::CRITICAL_PATH;
 use etwkit_query::question::AnyQuestion;
 
-use super::own::{Own, OwnArgs};
+use super::own::{NoMore, Own, OwnArgs};
 
 /// Names the question.
 #[derive(Debug)]
 pub(crate) struct CriticalPath;
 
 impl Own for CriticalPath {
+    type More = NoMore;
+
     fn question() -> &'static dyn AnyQuestion {
         CRITICAL_PATH
     }

@@ -9,6 +9,7 @@ use etwkit_engine::{DiskFiles, ask_names, questions};
 use etwkit_query::Session;
 use etwkit_query::nothing::Chosen;
 use etwkit_query::question::{AnyQuestion, AnyRequest, Opt, Tagging, Values, request_schema, row_schema};
+use etwkit_terminal::Exit;
 use serde_json::json;
 
 use super::args::{Common, ProcessOutput};
@@ -16,7 +17,6 @@ use super::cells;
 use super::copy::CopyArgs;
 use super::output::show_sql;
 use crate::context::Context;
-use crate::exit::Exit;
 use crate::extracts::open_extracts;
 use crate::options::{self, OUTPUT, SCHEMA};
 use crate::printer::Printer;

@@ -9,14 +9,17 @@ mod columns;
 mod copy;
 pub(crate) mod critical_path;
 mod declared;
+pub(crate) mod diagnose;
 pub(crate) mod explain;
+mod one_finding;
 mod output;
 pub(crate) mod own;
+mod page;
 pub(crate) mod root;
 
+use etwkit_terminal::Exit;
 use root::DumpArgs;
 
-use crate::exit::Exit;
 use crate::printer::Printer;
 
 pub(crate) fn run(args: &DumpArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {

@@ -6,22 +6,23 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use etwkit_compat::csv as csv_of_etwanalyzer;
 use etwkit_engine::Asked;
+use etwkit_files::out_file::{self, Replace};
 use etwkit_query::Session;
 use etwkit_query::dump;
 use etwkit_query::dump::rows::Field;
 use etwkit_query::dump::trace::TraceInfo;
 use etwkit_query::text::Text;
 use etwkit_query::time_format::TimeWriter;
+use etwkit_record::profiles;
+use etwkit_terminal::Exit;
+use etwkit_terminal::style::Role;
 use serde_json::{Map, Value, json};
 
 use super::args::Common;
 use super::asking::{Naming, ask_in_order};
 use crate::context::Context;
-use crate::exit::Exit;
 use crate::extracts::{SameTrace, unpacked};
-use crate::out_file::{self, Replace};
 use crate::printer::Printer;
-use crate::style::Role;
 
 /// What an extract answered.
 pub(super) struct Answered<A> {
@@ -69,7 +70,7 @@ pub(super) fn ask_each<A: Send>(
                 answered.push(PathBuf::from(&name));
                 on_answer(printer, Answered { info, answer })
             }
-            Ok((_, Err(nothing))) => explain(common, printer, &name, &nothing),
+            Ok((_, Err(nothing))) => explain((common, command), printer, &name, &nothing),
             Err(error) if common.keep_going => {
                 printer.failed(error);
                 Ok(())
@@ -101,7 +102,7 @@ pub(super) fn ask_all<A>(
             Ok((Some(Answered { info, answer }), extracts))
         }
         Err(nothing) if nothing.is_nothing() => {
-            explain(common, printer, &name, &nothing)?;
+            explain((common, command), printer, &name, &nothing)?;
             Ok((None, Vec::new()))
         }
         Err(error) => Err(anyhow::Error::new(error).context(name)),
@@ -119,8 +120,19 @@ pub(super) fn begin(common: &Common, command: &str, printer: &mut Printer<'_>) -
 }
 
 /// Why there is no answer, and what would give one.
-fn explain(common: &Common, printer: &mut Printer<'_>, name: &str, why: &dump::Error) -> anyhow::Result<()> {
-    let hint = why.hint().unwrap_or_default();
+fn explain(
+    (common, command): (&Common, &str),
+    printer: &mut Printer<'_>,
+    name: &str,
+    why: &dump::Error,
+) -> anyhow::Result<()> {
+    let mut hint = why.hint().unwrap_or_default().to_owned();
+    if let dump::Error::NotRecorded { what, .. } = why {
+        let question = command.rsplit(' ').next().unwrap_or_default();
+        if let Some(profile) = profiles::to_answer(question, what) {
+            hint = format!("{hint}; of our own profiles `etwkit record start {}`", profile.name);
+        }
+    }
     if common.json {
         printer.json(&json!({"extract": name, "nothing": why.to_string(), "hint": hint}))?;
     } else {
@@ -313,7 +325,7 @@ impl<'p, 'w> Lines<'p, 'w> {
 /// The line, or its begin with `...` if it is too long.
 fn clipped(line: &str, width: Option<usize>) -> String {
     // Escaped first: the width is that of what reaches the terminal.
-    let line = crate::sanitize::text(line.trim_end()).into_owned();
+    let line = etwkit_terminal::escape::text(line.trim_end()).into_owned();
     match width {
         Some(width) if line.chars().count() > width => {
             let kept: String = line.chars().take(width.saturating_sub(3)).collect();

@@ -4,28 +4,42 @@ use std::marker::PhantomData;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use etwkit_query::question::AnyQuestion;
+use etwkit_terminal::Exit;
 
 use super::declared::{self, Declared};
-use crate::exit::Exit;
 use crate::printer::Printer;
 use crate::rules::NameArgs;
 
 /// Names the question of a command.
 pub(crate) trait Own {
+    /// What the command has beside the options of the question.
+    type More: Args;
+
     fn question() -> &'static dyn AnyQuestion;
+
+    /// Arguments that only this command changes.
+    fn adjusted(command: Command) -> Command {
+        command
+    }
 }
 
-/// The arguments of such a command: the options of its question, and what processes are called.
+/// Nothing beside the options of the question.
+#[derive(Debug, Args)]
+pub(crate) struct NoMore {}
+
+/// The arguments of such a command: the options of its question, what processes are called, and its own.
 #[derive(Debug)]
-pub(crate) struct OwnArgs<C> {
+pub(crate) struct OwnArgs<C: Own> {
     pub(crate) question: Declared,
     pub(crate) names: NameArgs,
+    pub(crate) more: C::More,
     command: PhantomData<fn() -> C>,
 }
 
 impl<C: Own> Args for OwnArgs<C> {
     fn augment_args(command: Command) -> Command {
-        NameArgs::augment_args(declared::arguments(C::question(), command))
+        let command = NameArgs::augment_args(declared::arguments(C::question(), command));
+        C::adjusted(C::More::augment_args(command))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -36,7 +50,8 @@ impl<C: Own> Args for OwnArgs<C> {
 impl<C: Own> FromArgMatches for OwnArgs<C> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let question = Declared::read(C::question(), matches)?;
-        Ok(Self { question, names: NameArgs::from_arg_matches(matches)?, command: PhantomData })
+        let (names, more) = (NameArgs::from_arg_matches(matches)?, C::More::from_arg_matches(matches)?);
+        Ok(Self { question, names, more, command: PhantomData })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

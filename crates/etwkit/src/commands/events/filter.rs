@@ -55,7 +55,7 @@ pub(super) fn of(args: &EventsArgs, input: &Input) -> anyhow::Result<EventFilter
     })
 }
 
-fn wanted(text: &str) -> Wanted<'static> {
+pub(in crate::commands) fn wanted(text: &str) -> Wanted<'static> {
     let patterns = Patterns::parse(text);
     Box::new(move |texts| patterns.match_any(texts))
 }

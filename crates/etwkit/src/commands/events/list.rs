@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use etwkit_extract::Input;
+use etwkit_terminal::{Exit, WriteError, csv_cell};
 use etwkit_trace::report::damage::DamageReport;
 use etwkit_trace::report::events::{EventRow, Events};
 use serde_json::{Value, json};
@@ -11,8 +12,7 @@ use serde_json::{Value, json};
 use super::super::damage;
 use super::Asked;
 use crate::cli::{EventsArgs, EventsFormat};
-use crate::exit::Exit;
-use crate::printer::{Printer, WriteError, csv_cell, grouped};
+use crate::printer::{Printer, grouped};
 
 /// Columns of the CSV form; `fields` is a JSON object, `counters` a list with blanks between.
 const CSV_COLUMNS: &str = "ts_ns,cpu,pid,process,tid,provider,event,id,version,opcode,level,keyword,provider_guid,\
@@ -140,7 +140,7 @@ fn csv(row: &EventRow) -> String {
         row.keyword.map(|k| format!("{k:#x}")).unwrap_or_default(),
         row.provider_guid.clone(),
         row.complete.to_string(),
-        csv_cell(&crate::sanitize::json_text(&Value::Object(row.fields.clone()).to_string())),
+        csv_cell(&etwkit_terminal::escape::json_text(&Value::Object(row.fields.clone()).to_string())),
         csv_cell(row.message.as_deref().unwrap_or_default()),
         numbers(&row.counters),
     ]

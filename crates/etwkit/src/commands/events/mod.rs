@@ -1,19 +1,19 @@
 //! `etwkit events`: the events of a trace, counted or decoded one by one.
 
-mod filter;
+pub(super) mod filter;
 mod list;
 
 use std::sync::Arc;
 
 use etwkit_engine::described;
 use etwkit_extract::Described;
+use etwkit_terminal::Exit;
 use etwkit_trace::report::counts::{CountReport, Counting};
 use etwkit_trace::report::events::EventFilter;
 use serde_json::{Value, json};
 
 use super::{counts, damage, files_json, title};
 use crate::cli::EventsArgs;
-use crate::exit::Exit;
 use crate::input::{self, Opened};
 use crate::printer::Printer;
 

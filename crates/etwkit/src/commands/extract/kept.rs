@@ -4,10 +4,9 @@ use etwkit_extract::left_out::{self, Names};
 use etwkit_extract::manifest::Detail;
 use etwkit_query::filter::TextFilter;
 use etwkit_query::similar;
+use etwkit_terminal::errors::Advised;
 use etwkit_trace::table::{ABOUT, DERIVED, Table};
 use etwkit_trace::topics::TABLES;
-
-use crate::report::Advised;
 
 /// The tables that extracts of that detail do without, if the option is given. Each pattern has to fit a
 /// table: one that fits none is misspelt.

@@ -4,7 +4,7 @@ mod json;
 mod kept;
 pub(crate) mod label;
 mod plan;
-mod progress;
+pub(super) mod progress;
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -21,6 +21,9 @@ use etwkit_extract::{
     convert, convert_with_tags, default_target,
 };
 use etwkit_query::numbers::Numbers;
+use etwkit_terminal::errors::advised;
+use etwkit_terminal::interrupt::Stoppable;
+use etwkit_terminal::{Exit, Table};
 use etwkit_trace::import::Range;
 use etwkit_trace::table::Diagnostic;
 use etwkit_trace::tags::TagSet;
@@ -28,11 +31,9 @@ use serde_json::{Value, json};
 
 use crate::cli::{Detail, ExtractArgs};
 use crate::commands::symbols::summary_line;
-use crate::exit::Exit;
 use crate::input::{self, Files};
-use crate::interrupt::Stoppable;
-use crate::printer::{Printer, Table, grouped};
-use crate::report::{self, Failures, advised};
+use crate::printer::{Printer, grouped};
+use crate::report::{self, Failures};
 use crate::symbols;
 use crate::time_range::TimeRange;
 use plan::Job;

@@ -3,31 +3,31 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
+use etwkit_terminal::escape;
+use etwkit_terminal::interrupt::Stoppable;
 use etwkit_trace::import::Progress;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use crate::commands::symbols;
-use crate::interrupt::Stoppable;
-use crate::sanitize;
 
 /// Steps of a bar.
 const STEPS: u64 = 1000;
 
 /// All bars.
-pub(super) struct Bars {
+pub(in crate::commands) struct Bars {
     all: MultiProgress,
     total: Option<ProgressBar>,
 }
 
 /// The bar of one trace.
-pub(super) struct Bar<'b> {
+pub(in crate::commands) struct Bar<'b> {
     bar: ProgressBar,
     size: u64,
     bars: &'b Bars,
 }
 
 impl Bars {
-    pub(super) fn new(traces: usize) -> Self {
+    pub(in crate::commands) fn new(traces: usize) -> Self {
         let all = MultiProgress::new();
         let total = (traces > 1).then(|| {
             let bar = all.add(ProgressBar::new(traces as u64));
@@ -39,10 +39,10 @@ impl Bars {
     }
 
     /// A bar for a trace of `size` bytes.
-    pub(super) fn start(&self, name: &str, size: u64) -> Bar<'_> {
+    pub(in crate::commands) fn start(&self, name: &str, size: u64) -> Bar<'_> {
         let bar = self.all.add(ProgressBar::new(STEPS));
         bar.set_style(style("{bar:20} {percent:>3} %  {prefix}  {msg}, {eta} left"));
-        bar.set_prefix(sanitize::text(name).into_owned());
+        bar.set_prefix(escape::text(name).into_owned());
         Bar { bar, size, bars: self }
     }
 
@@ -59,12 +59,12 @@ impl Bars {
     /// Says something about a trace while others go on.
     pub(super) fn warn(&self, text: &str) {
         // Without bars nothing is printed here; all errors are printed at the end.
-        let _ = self.all.println(format!("error: {}", sanitize::text(text)));
+        let _ = self.all.println(format!("error: {}", escape::text(text)));
     }
 }
 
 impl Bar<'_> {
-    pub(super) fn set(&mut self, progress: Progress, stoppable: &Stoppable) -> ControlFlow<()> {
+    pub(in crate::commands) fn set(&mut self, progress: Progress, stoppable: &Stoppable) -> ControlFlow<()> {
         if stoppable.is_asked_to_stop() {
             return ControlFlow::Break(());
         }
@@ -91,6 +91,7 @@ impl Drop for Bar<'_> {
     }
 }
 
+/// How a bar looks.
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }

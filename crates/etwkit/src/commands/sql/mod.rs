@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use etwkit_engine::{AllGaps, Asking, Wanted, named};
+use etwkit_files::out_file::{self, Replace};
 use etwkit_query::{Answer, Error};
+use etwkit_terminal::{Exit, WriteError};
 
 use crate::context::Context;
-use crate::exit::Exit;
 use crate::extracts::{open_extracts, unpacked};
-use crate::out_file::{self, Replace};
-use crate::printer::{Printer, WriteError, grouped};
+use crate::printer::{Printer, grouped};
 use args::{SqlArgs, SqlFormat};
 use rows::{Rows, Target};
 

@@ -9,12 +9,13 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use etwkit_query::library::{self, Query};
+use etwkit_engine::{library, library_question};
+use etwkit_query::library::Query;
 use etwkit_query::{Answer, Parameter, Session, similar};
+use etwkit_terminal::errors::advised;
 
 use super::args::SqlArgs;
 use crate::printer::grouped;
-use crate::report::advised;
 
 /// More SQL than this is no question that somebody wrote; the session refuses it with its own limit.
 const MAX_INPUT: u64 = 8 << 20;
@@ -64,11 +65,11 @@ fn of_library(name: &str, folder: Option<&Path>) -> anyhow::Result<Cow<'static, 
     if let Some(folder) = folder.filter(|_| own.contains(name)) {
         return Ok(Cow::Owned(of_file(&folder.join(format!("{name}.{SQL}")), name.to_owned())?));
     }
-    if let Some(query) = library::find(name) {
+    if let Some(query) = library_question(name) {
         return Ok(Cow::Borrowed(query));
     }
     let known: BTreeSet<&str> = own.iter().map(String::as_str).collect();
-    let known: Vec<&str> = known.into_iter().chain(library::all().iter().map(|query| &*query.name)).collect();
+    let known: Vec<&str> = known.into_iter().chain(library().map(|query| &*query.name)).collect();
     let all = known.iter().map(|name| format!("@{name}")).collect::<Vec<_>>().join(", ");
     let near = similar(name, &known).into_iter().next();
     let file = near.map_or_else(String::new, |near| format!("do you mean @{near}? "));

@@ -4,12 +4,12 @@ use anyhow::Context;
 use etwkit_query::arrow::array::{Array, AsArray, RecordBatch};
 use etwkit_query::arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type, SchemaRef};
 use etwkit_query::arrow::util::display::{ArrayFormatter, FormatOptions};
+use etwkit_terminal::style::Role;
+use etwkit_terminal::{Align, csv_cell, escape, push_cell};
 use serde_json::{Map, Value};
 
 use super::args::SqlFormat;
-use crate::printer::{Align, Printer, csv_cell, push_cell};
-use crate::sanitize;
-use crate::style::Role;
+use crate::printer::Printer;
 
 /// Rows from which the widths of a table's columns are taken; wider cells further down push their row aside.
 const MEASURED_ROWS: usize = 1000;
@@ -88,8 +88,7 @@ impl Rows {
             SqlFormat::Table if self.is_plan => {}
             SqlFormat::Table => {
                 self.has_titles = true;
-                self.measured
-                    .push(self.columns.iter().map(|c| sanitize::text(&c.name).into_owned()).collect());
+                self.measured.push(self.columns.iter().map(|c| escape::text(&c.name).into_owned()).collect());
             }
             // Written by the answer itself.
             SqlFormat::Parquet | SqlFormat::Arrow => {}
@@ -120,7 +119,7 @@ impl Rows {
                     plan.lines().try_for_each(|line| printer.line(&format!("  {line}")))?;
                 }
                 SqlFormat::Table | SqlFormat::Parquet | SqlFormat::Arrow => {
-                    let cells = text().map(|cell| sanitize::text(&cell).into_owned()).collect();
+                    let cells = text().map(|cell| escape::text(&cell).into_owned()).collect();
                     self.table_row(cells, printer)?;
                 }
             }

@@ -2,12 +2,12 @@
 
 use anyhow::bail;
 use etwkit_query::{reference, tables};
+use etwkit_terminal::{Exit, Table};
 use etwkit_trace::table::{Column, Table as Declared};
 use serde_json::{Value, json};
 
 use super::args::SqlFormat;
-use crate::exit::Exit;
-use crate::printer::{Printer, Table};
+use crate::printer::Printer;
 
 pub(super) fn show(name: &str, format: Option<SqlFormat>, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let is_json = match format {

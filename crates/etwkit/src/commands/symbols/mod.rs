@@ -10,8 +10,8 @@ use clap::{Args, Subcommand};
 use etwkit_engine::{Wanted, named};
 use etwkit_extract::{ConvertError, Extract, NameFrom, name_again};
 use etwkit_query::numbers::Numbers;
+use etwkit_terminal::Exit;
 
-use crate::exit::Exit;
 use crate::extracts::extract_of;
 use crate::printer::Printer;
 use crate::symbols::{self, SymbolArgs};

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use etwkit_symbols::Event;
+use etwkit_terminal::escape;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-
-use crate::sanitize;
 
 /// One line for all symbol files; several are loaded at a time.
 pub(crate) struct Bar(ProgressBar);
@@ -27,16 +26,16 @@ impl Bar {
         match event {
             Event::Started => {
                 self.0.enable_steady_tick(Duration::from_millis(200));
-                self.0.set_message(sanitize::text(name).into_owned());
+                self.0.set_message(escape::text(name).into_owned());
             }
             Event::Received { server, bytes, total } => {
                 let of = total.map(|total| format!(" of {:.1}", total as f64 / 1e6)).unwrap_or_default();
                 let text = format!("{name}: {:.1}{of} MB from {server}", bytes as f64 / 1e6);
-                self.0.set_message(sanitize::text(&text).into_owned());
+                self.0.set_message(escape::text(&text).into_owned());
             }
             Event::Reading { bytes, .. } => {
                 let text = format!("{name}: reading {:.1} MB", bytes as f64 / 1e6);
-                self.0.set_message(sanitize::text(&text).into_owned());
+                self.0.set_message(escape::text(&text).into_owned());
             }
             Event::Finished { .. } => self.0.inc(1),
             _ => {}

@@ -6,9 +6,10 @@ use etwkit_extract::{NamedFile, Naming, UnknownFile};
 use etwkit_query::numbers::Numbers;
 use etwkit_symbols::search_path::{Element, Store};
 use etwkit_symbols::{Attempt, Identity, ImageIdentity, SearchPath};
+use etwkit_terminal::Table;
 use serde_json::json;
 
-use crate::printer::{Printer, Table};
+use crate::printer::Printer;
 
 /// Modules without a symbol file that are listed; more than these are seldom of interest.
 const MAX_UNKNOWN: usize = 10;

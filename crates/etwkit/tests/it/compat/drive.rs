@@ -8,8 +8,9 @@ use crate::support::{Answer, Exit, run, trace};
 /// Extracts: where, and of which trace: a scenario, one that is built here (`built:` and what differs), or a
 /// small trace that others made.
 const EXTRACTS: &[(&str, &str)] = &[
-    ("temp/Extract/SlowSystem", "git-bash"),
-    ("temp/Extract/ManySlowCalls_MAGNON.03-07-2023.23-21-41", "dotnet-5.etl"),
+    ("temp/Extract/SlowSystem", "slow-system"),
+    ("temp/Extract/ManySlowCalls_MAGNON.03-07-2023.23-21-41", "many-slow-calls"),
+    ("browsing/SlowBrowsing_Skyrmion", "slow-browsing"),
     ("temp/Extract/SlowBrowsing_Skyrmion", "dns-5.etl"),
     // Lines that extract write into temp/Extract meanwhile.
     ("options/SlowSystem", "git-bash"),
@@ -25,7 +26,7 @@ const EXTRACTS: &[(&str, &str)] = &[
     ("perf/Test_NormalPrio", "load-stress"),
     // On fewer processors than it has threads.
     ("perf/Test_NormalPrio8Cores", "load-stress --cpus 8"),
-    ("perf/WebBrowsingRouterOn_SKYRMION.10-06-2022.19-46-16", "dns-5.etl"),
+    ("perf/WebBrowsingRouterOn_SKYRMION.10-06-2022.19-46-16", "slow-browsing"),
     ("runs/Open_100msCLIENT.20200717-120000", "power-5.etl"),
     ("runs/Open_100msSERVER.20200717-120100", "power-5.etl"),
     ("runs/Open_450msCLIENT.20200717-121000", "power-5.etl"),
@@ -71,13 +72,10 @@ fn make() -> tempfile::TempDir {
         let _ = std::fs::remove_file(trace.with_extension("truth.json"));
         let _ = std::fs::remove_dir_all(trace.with_extension("symbols"));
     }
-    let (slow, hybrid) = (at("temp/SlowSystem.etl"), at("sources/Hybrid.etl"));
-    ours(&["synth", "write", "git-bash", "--out", text(&slow)]);
+    let hybrid = at("sources/Hybrid.etl");
     ours(&["synth", "write", "pe-cores", "--cpus", "2", "--out", text(&hybrid)]);
     for (name, of) in EXTRACTS {
-        let source = if *of == "git-bash" {
-            slow.clone()
-        } else if *of == "pe-cores" {
+        let source = if *of == "pe-cores" {
             hybrid.clone()
         } else {
             // The name of a trace is that of its extract.

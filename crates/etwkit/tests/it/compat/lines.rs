@@ -1,12 +1,12 @@
 //! The published lines, unchanged; only `%f%` is what the shell would make of it.
 
-use super::{check, drive, run, words, written};
+use super::{check, drive, run, run_in, words, written};
 
 /// Name of a line, the line, and the folder it runs in.
 pub(super) const LINES: &[(&str, &str, &str)] = &[
     ("power-diff", "ETWAnalyzer -dump power -fd win10 -diff", "power"),
-    ("dns-top", "EtwAnalyzer -dump DNS -topn 5 -fd Browsing.json   ", "more"),
-    ("dns-details", "EtwAnalyzer -dump DNS -topn 5 -details -fd Browsing.json  ", "more"),
+    ("dns-top", "EtwAnalyzer -dump DNS -topn 5 -fd SlowBrowsing_Skyrmion.json   ", "browsing"),
+    ("dns-details", "EtwAnalyzer -dump DNS -topn 5 -details -fd SlowBrowsing_Skyrmion.json  ", "browsing"),
     (
         "many-slow-calls-version",
         r"Etwanalyzer -fd c:\temp\extract\ManySlowCalls_MAGNON.03-07-2023.23-21-41.json  -dump version -dll *coreclr* -versionfilter *7.0* ",
@@ -19,7 +19,7 @@ pub(super) const LINES: &[(&str, &str, &str)] = &[
     ),
     (
         "cpu-drivers",
-        "EtwAnalyzer -fd c:\\temp\\Extract\\SlowSystem.json -Dump CPU -TopN 5 -ShowTotal File -ProcessName !*idle* -SortBy CPU -TopNMethods 2 -MinMaxCPUms 100000 -Methods *.dll;*.sys -ShowModuleInfo    ",
+        "EtwAnalyzer -fd c:\\temp\\Extract\\ManySlowCalls_MAGNON.03-07-2023.23-21-41.json -Dump CPU -TopN 5 -ShowTotal File -ProcessName !*idle* -SortBy CPU -TopNMethods 2 -MinMaxCPUms 100000 -Methods *.dll;*.sys -ShowModuleInfo    ",
         "temp",
     ),
     (
@@ -96,6 +96,51 @@ fn published_lines_are_understood() {
         // 1: the trace has no such process or method, which is an answer, too.
         assert!(matches!(printed.exit, 0 | 1), "{line}\n{}", printed.text);
     }
+}
+
+/// Lines about a cause that the published texts found, and what each of them has to name.
+const FOUND: &[(&str, &[&str])] = &[
+    ("dns-top", &["graph.oculus.com", "login.microsoftonline.com", "loadus.exelator.com", "cdn.adrtx.net"]),
+    ("dns-details", &["TimedOut: 192.169.0.1", "OVRServer_x64.exe(6624)", "backgroundTaskHost.exe(6692)"]),
+    ("many-slow-calls-version", &["PhoneExperienceHost.exe", "coreclr.dll", "7.0.222.60605"]),
+    ("cpu-drivers", &["ReportServer.exe", "tedrdrv.sys+0x", "Palo Alto Networks"]),
+    ("cpu-dns-methods", &["firefox.exe(13612)", "DnsQueryExW"]),
+    (
+        "cpu-virus-methods",
+        &["cmd.exe", "explorer.exe", "Microsoft Defender", "CreateProcessW", "CreateFileW"],
+    ),
+    ("cpu-virus-first", &["cmd.exe", "explorer.exe", "10:30:02.5", "10:30:06.2"]),
+    ("cpu-sys-frames", &["WdFilter.sys+0x", "cmd.exe", "explorer.exe"]),
+];
+
+#[test]
+fn published_lines_find_what_they_are_about() {
+    for (id, expected) in FOUND {
+        let (line, folder) = line(id);
+        let printed = run(line, folder);
+        assert_eq!(printed.exit, 0, "{}", printed.text);
+        for text in *expected {
+            assert!(printed.out.contains(text), "no {text} in\n{}", printed.text);
+        }
+    }
+}
+
+#[test]
+fn a_trace_gets_its_names_from_the_symbols_beside_it() {
+    let drive = tempfile::tempdir().unwrap();
+    std::fs::create_dir(drive.path().join("temp")).unwrap();
+    let trace = drive.path().join("temp/SlowSystem.etl");
+    let written = crate::support::run(&["synth", "write", "slow-system", "--out", trace.to_str().unwrap()]);
+    assert_eq!(written.exit, crate::support::Exit::Answered, "{}", written.err);
+    let place = drive.path().to_str().unwrap();
+    let there = |line: &str| run_in(line, "", &[("LC_ALL", "C"), ("ETWKIT_DRIVE_C", place)]);
+    let printed = there(r"ETWAnalyzer -extract all -filedir c:\temp\SlowSystem.etl -symserver MS");
+    assert_eq!(printed.exit, 0, "{}", printed.text);
+    assert!(printed.out.contains("Extracted 1/1 - Failed 0 files."), "{}", printed.text);
+    let methods =
+        there(r"ETWAnalyzer -dump cpu -fd c:\temp\Extract\SlowSystem.json -pn MsMpEng -methods *CEmulator*");
+    assert_eq!(methods.exit, 0, "{}", methods.text);
+    assert!(methods.out.contains("CEmulator::Run"), "{}", methods.text);
 }
 
 #[test]

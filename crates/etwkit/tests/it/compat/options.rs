@@ -474,12 +474,13 @@ fn stacks_become_profiles_for_speedscope() {
     let unknown = of("-fd SlowSystem -pid 77777", "options");
     assert_eq!(unknown.exit, 1, "{}", unknown.text);
     assert!(unknown.out.starts_with("There is no such process"), "{}", unknown.text);
-    let row = listed.out.lines().find(|line| line.ends_with("  bash.exe")).unwrap();
+    let there = of("-fd Extract\\SlowSystem.json", "temp");
+    let row = there.out.lines().find(|line| line.ends_with("  cmd.exe")).unwrap();
     let pid = row.split_whitespace().rev().nth(1).unwrap();
     // Beside the trace, not in the folder of extracts.
     let one = of(&format!("-fd Extract\\SlowSystem.json -pid {pid} -debug"), "temp");
     assert_eq!(one.exit, 0, "{}", one.text);
-    let name = format!("SlowSystem_bash_{pid}.speedscope");
+    let name = format!("SlowSystem_cmd_{pid}.speedscope");
     assert!(one.out.starts_with(&format!("Converted File: {name}\n")), "{}", one.text);
     assert!(
         one.text.contains("note: etwkit export --format=speedscope --force --out=. --pid="),

@@ -197,7 +197,6 @@ fn lines_without_a_known_command_are_errors() {
         ("-fd x cpu", "error: the line has no command\nhint: did you mean -dump cpu?"),
         ("-fd x", "error: -fd: the line has no command\nhint: the commands are -extract -dump"),
         ("nosuch", "error: nosuch: the line has no command"),
-        ("-mcp", "error: -mcp: there is no server for agents\nhint: "),
         ("-analyze -fd x", "error: -analyze: there is no such command"),
     ] {
         let printed = run(&format!("ETWAnalyzer {line}"), "options");

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{Seek, Write};
 
+use super::super::lifetime::process_object;
 use super::super::times::TICK_NS;
 use super::super::{Sim, kind};
 use crate::Result;
@@ -90,6 +91,22 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
+    /// Opens a process, whose object is there for as long as somebody has a handle to it.
+    pub(super) fn handle_opens_process(&mut self, cpu: Cpu, thread: Thread, of: Program) -> Result<()> {
+        let object = process_object(&self.plan.programs[of]);
+        let plan = ObjectPlan { kind: ObjectKind::Process, name: "" };
+        let known = self.world.handles.objects.entry(object);
+        known.or_insert(Object { plan, handles: 0, since: None }).handles += 1;
+        let program = self.plan.threads[thread].program;
+        let value = self.world.handles.tables.entry(program).or_default().value();
+        let time = self.user_event(cpu, thread, kind::HANDLE_CREATE, |p| {
+            p.u64(object).u32(value).u16(plan.kind.number()).u16(0);
+        })?;
+        self.add_handle(program, Handle { value, object, since: Some(time) });
+        self.count_handle(program, plan.kind, |sums| sums.opened += 1);
+        Ok(())
+    }
+
     fn add_handle(&mut self, program: Program, handle: Handle) {
         self.world.handles.tables.entry(program).or_default().open.push_back(handle);
     }
@@ -141,7 +158,10 @@ impl<W: Write + Seek> Sim<W> {
             p.u64(object).u16(plan.kind.number()).u16(0);
         })?;
         self.world.handles.objects.remove(&object);
-        self.world.handles.free.push(object);
+        // Objects of processes lie elsewhere.
+        if object >= OBJECTS {
+            self.world.handles.free.push(object);
+        }
         let objects = &mut self.truth.handles.objects;
         objects.deleted += 1;
         objects.deleted_of_earlier += u64::from(born.is_none());

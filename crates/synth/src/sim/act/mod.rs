@@ -88,6 +88,7 @@ impl<W: Write + Seek> Sim<W> {
             Act::BlockBegins(key) => self.block_begins(cpu, key),
             Act::BlockEnds(key) => self.block_ends(cpu, key),
             Act::HandleOpens(object) => self.handle_opens(cpu, thread, object),
+            Act::HandleOpensProcess(of) => self.handle_opens_process(cpu, thread, of),
             Act::HandleDuplicates(target) => self.handle_duplicates(cpu, thread, target),
             Act::HandleCloses => self.handle_closes(cpu, thread),
             _ => self.act_out_windows(cpu, thread, act),

@@ -1,0 +1,38 @@
+-- A program keeps processes that have ended
+-- card: 24
+-- severity: note
+-- sentence: {culprit} keeps handles to {count} processes that have ended, for up to {longest}
+-- why: As long as somebody has a handle to a process, the kernel cannot forget it. What is left of each of them takes about
+--   64 KB and a process id; with thousands, machines become slow and run out of memory.
+-- fix: Close the handle of each process that was started (CloseHandle; in .NET dispose the Process).
+-- not proved: That memory is short because of them.
+-- needs: handle
+-- evidence: dump objectref --process {pid} --leak --show-stack
+-- param min_processes: int = 10 – a program that waits for a few others holds them rightly
+-- param min_held_ms: float = 1000 – who asks for the exit code does so soon
+WITH gone AS (
+  SELECT process_key, object_address, coalesce(create_call_ns, start_ns) AS start_ns, stop_ns
+  FROM process WHERE stop_ns IS NOT NULL AND object_address IS NOT NULL
+), held AS ( -- handles to them that nobody closed; an address is used again, so that the handle must be of that time
+  SELECT h.process_key, g.process_key AS zombie, g.stop_ns AS from_ns, t.duration_ns AS to_ns, h.open_stack_id,
+    h.open_thread_key
+  FROM handle h
+  JOIN object o ON o.object_id = h.object_id
+  JOIN gone g ON g.object_address = o.address AND g.process_key <> h.process_key
+  CROSS JOIN trace t
+  WHERE h.outcome = 'open' AND coalesce(o.type_name, 'Process') = 'Process'
+    AND (h.open_ns IS NULL OR h.open_ns <= g.stop_ns)
+    AND (h.open_ns IS NULL OR g.start_ns IS NULL OR h.open_ns >= g.start_ns - 1000000)
+    AND t.duration_ns - g.stop_ns >= $min_held_ms * 1000000
+), owners AS (
+  SELECT process_key, count(DISTINCT zombie) AS zombies, min(from_ns) AS from_ns, max(to_ns) AS to_ns,
+    max(to_ns - from_ns) AS longest_ns, first_value(open_stack_id ORDER BY from_ns) AS stack_id,
+    first_value(open_thread_key ORDER BY from_ns) AS thread_key
+  FROM held GROUP BY process_key
+  HAVING count(DISTINCT zombie) >= $min_processes
+)
+SELECT p.name || ' (' || p.pid || ')' AS culprit, o.process_key, CAST(NULL AS BIGINT) AS cost_ns,
+  CAST(NULL AS BIGINT) AS total_ns, o.zombies AS count, o.longest_ns, o.from_ns, o.to_ns, o.stack_id, o.thread_key,
+  o.from_ns AS at_ns
+FROM owners o JOIN process p ON p.process_key = o.process_key
+ORDER BY o.zombies DESC, culprit

@@ -1,0 +1,96 @@
+//! Command lines that show the rows behind a finding, and what they print.
+
+use etwkit_query::dump::any_rows::AnyValue;
+
+use super::sentence::fill;
+
+/// What a line of evidence prints.
+#[derive(Debug, Clone)]
+pub struct Printed {
+    /// The command line, without the program and the extract.
+    pub line: String,
+    /// What people get to read.
+    pub text: String,
+}
+
+/// A line of evidence of a rule with the values of a row. Each word is filled by itself, so that no name of a
+/// trace becomes a second word or an option.
+pub(super) fn line<'v>(template: &str, value: impl Fn(&str) -> Option<&'v AnyValue>) -> String {
+    let filled = words(template).into_iter().map(|word| {
+        let text = fill(&word, &value);
+        match text.strip_prefix('-') {
+            Some(rest) if !word.starts_with('-') => quoted(&format!("?{rest}")),
+            _ => quoted(&text),
+        }
+    });
+    filled.collect::<Vec<_>>().join(" ")
+}
+
+/// A word of a line of evidence as every shell takes it. What would end its quotes stands for any character,
+/// as in a pattern.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:,%+=".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "?"))
+}
+
+/// The words of a command line, as a shell takes it apart: what stands between quotes is one.
+#[must_use]
+pub fn words(line: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    for letter in line.chars() {
+        match quote {
+            Some(open) if letter == open => quote = None,
+            None if letter == '\'' || letter == '"' => {
+                quote = Some(letter);
+                word.get_or_insert_default();
+            }
+            None if letter.is_whitespace() => words.extend(word.take()),
+            _ => word.get_or_insert_default().push(letter),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_taken_apart_as_shells_do() {
+        let line = "dump wait --process 12 --method 'a b;c*' --path \"it's\" --name '' --details";
+        let expected = [
+            "dump",
+            "wait",
+            "--process",
+            "12",
+            "--method",
+            "a b;c*",
+            "--path",
+            "it's",
+            "--name",
+            "",
+            "--details",
+        ];
+        assert_eq!(words(line), expected);
+        assert_eq!(words("  a\t'b"), ["a", "b"]);
+        assert!(words("").is_empty());
+    }
+    #[test]
+    fn a_name_out_of_a_trace_stays_one_word() {
+        let evil = AnyValue::Text("--csv=/x a' --force; $(b)".to_owned());
+        let value = |name: &str| (name == "culprit").then_some(&evil);
+        let written = line("dump cpu --provider {culprit} --methods '*{culprit}*' --details", value);
+        let name = "-csv=/x a? --force; $(b)";
+        assert_eq!(written, format!("dump cpu --provider '?{name}' --methods '*-{name}*' --details"));
+        let read = words(&written);
+        assert_eq!(read[3..], [&format!("?{name}"), "--methods", &format!("*-{name}*"), "--details"]);
+        assert_eq!(
+            line("dump wait --method 'Ntfs*' --process 12", value),
+            "dump wait --method 'Ntfs*' --process 12"
+        );
+    }
+}

@@ -1,0 +1,85 @@
+//! What a diagnosis is asked to fail on, for scripts: any finding, one of a rule, or one that costs too much.
+
+use etwkit_query::filter::TextFilter;
+use etwkit_query::range::{Range, Unit};
+
+use super::finding::FindingRow;
+
+/// Words of `--fail-on`, of which one is enough.
+#[derive(Debug, Clone)]
+pub(super) struct FailOn(Vec<Word>);
+
+#[derive(Debug, Clone)]
+enum Word {
+    /// Whatever costs time.
+    Any,
+    /// Whatever costs so much.
+    Cost(Range),
+    /// Findings of rules, notes, too.
+    Rule(TextFilter),
+}
+
+impl FailOn {
+    /// Reads `any`, `500ms`, names of rules, or several of them with commas between.
+    pub(super) fn parse(text: &str, rules: &[&str]) -> Result<Self, String> {
+        text.split(',').map(|word| Word::parse(word.trim(), rules)).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Whether this finding makes it fail.
+    pub(super) fn is_hit(&self, finding: &FindingRow) -> bool {
+        self.0.iter().any(|word| match word {
+            Word::Any => finding.cost_ns.is_some(),
+            Word::Cost(least) => finding.cost_ns.is_some_and(|cost| least.contains(Some(cost))),
+            Word::Rule(name) => name.matches(Some(&finding.rule)),
+        })
+    }
+}
+
+impl Word {
+    fn parse(word: &str, rules: &[&str]) -> Result<Self, String> {
+        if word == "any" {
+            return Ok(Self::Any);
+        }
+        if word.starts_with(|c: char| c.is_ascii_digit()) {
+            let range = Range::parse(&format!("{word}.."), Unit::Milliseconds);
+            return range
+                .map(Self::Cost)
+                .map_err(|_| format!("expected a time as 500ms or 2s, found {word:?}"));
+        }
+        let name = TextFilter::parse(word);
+        if !word.is_empty() && rules.iter().any(|rule| name.matches(Some(rule))) {
+            return Ok(Self::Rule(name));
+        }
+        Err(format!("expected any, a time as 500ms, or a rule of `diagnose --explain all`, found {word:?}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(rule: &str, cost_ms: Option<i64>) -> FindingRow {
+        FindingRow { rule: rule.into(), cost_ns: cost_ms.map(|ms| ms * 1_000_000), ..FindingRow::default() }
+    }
+
+    #[test]
+    fn one_word_is_enough() {
+        let rules = ["spin", "dns-timeout", "tracing-cost"];
+        let hits = |text: &str, finding: &FindingRow| FailOn::parse(text, &rules).unwrap().is_hit(finding);
+        let (spin, note) = (finding("spin", Some(500)), finding("tracing-cost", None));
+        for (text, by_spin, by_note) in [
+            ("any", true, false),
+            ("500ms", true, false),
+            ("0.6s", false, false),
+            ("501", false, false),
+            ("dns-*", false, false),
+            ("tracing-cost", false, true),
+            ("2s, spin", true, false),
+        ] {
+            assert_eq!((hits(text, &spin), hits(text, &note)), (by_spin, by_note), "{text}");
+        }
+        for wrong in ["", "spim", "5 parsecs", "any,,spin"] {
+            assert!(FailOn::parse(wrong, &rules).is_err(), "{wrong}");
+        }
+    }
+}

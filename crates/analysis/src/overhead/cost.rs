@@ -1,0 +1,221 @@
+//! Sums of what products cost.
+
+use std::collections::BTreeSet;
+
+use etwkit_query::Session;
+use etwkit_query::dump::FromRows;
+use etwkit_query::range::Range;
+
+use super::owners::{NOBODY, Owner, Owners};
+use crate::Result;
+
+/// Files that are listed of a product.
+const LISTED: usize = 4;
+
+/// What a product costs.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Cost {
+    pub(super) own_cpu_ns: i64,
+    pub(super) other_cpu_ns: i64,
+    pub(super) dpc_isr_ns: i64,
+    pub(super) waits: i64,
+    pub(super) wait_ns: i64,
+    pub(super) max_wait_ns: i64,
+    pub(super) ready_ns: i64,
+    pub(super) disk_ns: i64,
+    pub(super) disk_bytes: i64,
+    /// Names of the files that did it.
+    files: BTreeSet<String>,
+}
+
+impl Cost {
+    pub(super) fn is_something(&self) -> bool {
+        let times = [self.own_cpu_ns, self.other_cpu_ns, self.dpc_isr_ns, self.wait_ns, self.ready_ns];
+        times.iter().any(|time| *time > 0) || self.disk_bytes > 0
+    }
+
+    /// Files that did something; of many the first ones, with the number of the others.
+    pub(super) fn files(&self) -> String {
+        let mut names: Vec<&str> = self.files.iter().take(LISTED).map(String::as_str).collect();
+        let more = self.files.len().saturating_sub(LISTED);
+        let more = format!("and {more} more");
+        names.extend((self.files.len() > LISTED).then_some(more.as_str()));
+        names.join("; ")
+    }
+}
+
+/// What was recorded.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Has {
+    pub(super) samples: bool,
+    pub(super) switches: bool,
+    pub(super) dpcs: bool,
+    pub(super) disk: bool,
+}
+
+/// The costs of all products.
+#[derive(Debug, Default)]
+pub(super) struct Costs {
+    /// By the number of the product.
+    pub(super) of: Vec<Cost>,
+}
+
+etwkit_query::declare! {
+    /// Samples of a thread in a stack.
+    row Cpu {
+        thread_key: i64 = "Thread.",
+        stack_id: i64 = "Stack.",
+        cpu_ns: i64 = "Their weight.",
+        code_ns: i64 = "Weight of those that no DPC or interrupt had interrupted.",
+    }
+
+    /// Waits of a thread in a stack.
+    row Waits {
+        thread_key: i64 = "Thread.",
+        stack_id: Option<i64> = "Stack.",
+        waits: i64 = "How many.",
+        wait_ns: i64 = "Their sum.",
+        max_wait_ns: i64 = "The longest one.",
+    }
+
+    /// Time in which a thread was ready and another one ran.
+    row Ready {
+        thread_key: i64 = "Thread that was ready.",
+        instead_thread_key: Option<i64> = "Thread that ran.",
+        ready_ns: i64 = "Time in which it ran.",
+    }
+
+    /// DPCs and interrupts of a routine.
+    row Dpcs {
+        frame_id: i64 = "Routine.",
+        own_ns: i64 = "Their time, without others that came in between.",
+    }
+
+    /// I/O of a thread.
+    row Transfers {
+        thread_key: Option<i64> = "Thread.",
+        disk_ns: i64 = "Service time.",
+        disk_bytes: i64 = "Bytes.",
+    }
+}
+
+/// CPU of threads by stack. A sample in a DPC or interrupt counts for the thread that was interrupted, as
+/// `dump cpu` has it, but the code there is none that it called.
+pub(super) fn cpu_sql(time: Range) -> String {
+    format!(
+        "SELECT thread_key, stack_id, sum(weight_ns) AS cpu_ns,
+  coalesce(sum(weight_ns) FILTER (WHERE NOT is_dpc_isr), 0) AS code_ns
+FROM cpu_sample
+WHERE NOT is_idle{}
+GROUP BY thread_key, stack_id",
+        and_in("ts_ns", time)
+    )
+}
+
+/// The condition that a moment lies in a part of the trace.
+fn and_in(moment: &str, time: Range) -> String {
+    match time.is_unlimited() {
+        true => String::new(),
+        false => format!(" AND {moment} BETWEEN {} AND {}", time.min, time.max),
+    }
+}
+
+impl Costs {
+    /// Asks for them.
+    pub(super) fn sum(session: &Session, owners: &Owners, time: Range) -> Result<Self> {
+        let mut costs = Self { of: vec![Cost::default(); owners.products().count()] };
+        costs.cpu(session, owners, time)?;
+        costs.switches(session, owners, time)?;
+        costs.dpcs(session, owners, time)?;
+        costs.transfers(session, owners, time)?;
+        Ok(costs)
+    }
+
+    fn add(&mut self, owners: &Owners, owner: Owner, add: impl FnOnce(&mut Cost)) {
+        if let Some(cost) = self.of.get_mut(owner.product as usize) {
+            add(cost);
+            if let Some(file) = owners.file(owner.module)
+                && !cost.files.contains(file)
+            {
+                cost.files.insert(file.to_owned());
+            }
+        }
+    }
+
+    fn cpu(&mut self, session: &Session, owners: &Owners, time: Range) -> Result<()> {
+        each(session, &cpu_sql(time), |row: Cpu| {
+            let (thread, code) = (owners.thread(row.thread_key), owners.stack(row.stack_id));
+            self.add(owners, thread, |cost| cost.own_cpu_ns += row.cpu_ns);
+            if code.product != thread.product && row.code_ns > 0 {
+                self.add(owners, code, |cost| cost.other_cpu_ns += row.code_ns);
+            }
+        })
+    }
+
+    fn switches(&mut self, session: &Session, owners: &Owners, time: Range) -> Result<()> {
+        let within = and_in("in_ns", time);
+        let waits = format!(
+            "SELECT thread_key, stack_id, count(*) AS waits, sum(wait_ns) AS wait_ns, max(wait_ns) AS max_wait_ns
+FROM context_switch WHERE wait_ns > 0 AND in_ns IS NOT NULL{within}
+GROUP BY thread_key, stack_id"
+        );
+        each(session, &waits, |row: Waits| {
+            let thread = owners.thread(row.thread_key);
+            let code = row.stack_id.map_or(NOBODY, |stack| owners.waiting(stack));
+            if code.product != thread.product {
+                self.add(owners, code, |cost| {
+                    cost.waits += row.waits;
+                    cost.wait_ns += row.wait_ns;
+                    cost.max_wait_ns = cost.max_wait_ns.max(row.max_wait_ns);
+                });
+            }
+        })?;
+        let ready = format!(
+            "SELECT thread_key, instead_thread_key, sum(coalesce(instead_ns, ready_ns)) AS ready_ns
+FROM context_switch WHERE ready_ns > 0 AND instead_thread_key IS NOT NULL{within}
+GROUP BY thread_key, instead_thread_key"
+        );
+        each(session, &ready, |row: Ready| {
+            let thread = owners.thread(row.thread_key);
+            let instead = row.instead_thread_key.map_or(NOBODY, |instead| owners.thread(instead));
+            if instead.product != thread.product {
+                self.add(owners, instead, |cost| cost.ready_ns += row.ready_ns);
+            }
+        })
+    }
+
+    fn dpcs(&mut self, session: &Session, owners: &Owners, time: Range) -> Result<()> {
+        let sql = format!(
+            "SELECT frame_id, sum(duration_ns - nested_ns) AS own_ns
+FROM dpc_isr WHERE TRUE{}
+GROUP BY frame_id",
+            and_in("end_ns", time)
+        );
+        each(session, &sql, |row: Dpcs| {
+            self.add(owners, owners.frame(row.frame_id), |cost| cost.dpc_isr_ns += row.own_ns);
+        })
+    }
+
+    fn transfers(&mut self, session: &Session, owners: &Owners, time: Range) -> Result<()> {
+        let sql = format!(
+            "SELECT thread_key, sum(service_ns) AS disk_ns, sum(size_bytes) AS disk_bytes
+FROM disk_io WHERE TRUE{}
+GROUP BY thread_key",
+            and_in("complete_ns", time)
+        );
+        each(session, &sql, |row: Transfers| {
+            let owner = row.thread_key.map_or(NOBODY, |thread| owners.thread(thread));
+            self.add(owners, owner, |cost| {
+                cost.disk_ns += row.disk_ns;
+                cost.disk_bytes += row.disk_bytes;
+            });
+        })
+    }
+}
+
+fn each<R: FromRows>(session: &Session, sql: &str, mut take: impl FnMut(R)) -> Result<()> {
+    for batch in session.sql(sql)? {
+        R::read(&batch?)?.into_iter().for_each(&mut take);
+    }
+    Ok(())
+}

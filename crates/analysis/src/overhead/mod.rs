@@ -1,0 +1,204 @@
+//! What products cost: their own CPU, and the CPU, the waits and the time ready that they cause in others.
+//!
+//! A product is known by the version resources of its files: company and product name. Whose a sample or a
+//! wait is says the innermost frame of its stack that belongs to a product; whose a thread is says the file
+//! that it began in, else the executable of its process. Both are found in one pass over the tree of stacks,
+//! since callers have smaller numbers. What the numbers mean stands in `docs/overhead.md`.
+
+mod cost;
+mod owners;
+mod product;
+
+use etwkit_query::Session;
+use etwkit_query::dump::{Error, Recorded, Top};
+use etwkit_query::filter::TextFilter;
+use etwkit_query::question::Format::{FineMilliseconds, Fixed, Megabytes, Whole, Word};
+use etwkit_query::question::{Answer, Column, Form, Line, Question, View, group, option};
+use etwkit_query::range::{Range, Unit};
+
+use crate::Result;
+use cost::{Cost, Costs, Has};
+use owners::Owners;
+use product::Product;
+
+/// Products that are shown if no other number is asked for.
+const SHOWN: usize = 20;
+
+etwkit_query::declare! {
+    /// What a row sums up.
+    #[derive(Hash)]
+    pub words OverheadBy {
+        "product" => Product = "All files of a product: those with one company and product name.",
+        "company" => Company = "All files of a company.",
+        "file" => File = "A file: a driver, an executable, a library.",
+    }
+
+    /// Orders of rows.
+    pub words OverheadSort {
+        "caused" => Caused = "Time that it costs others: CPU in them, DPCs and interrupts, waits, time ready.",
+        "cpu" => Cpu = "All of its CPU: its own, that in others, DPCs and interrupts.",
+        "own" => Own = "CPU of its own threads.",
+        "others" => Others = "CPU in threads of others.",
+        "wait" => Wait = "Waits of others.",
+        "ready" => Ready = "Time ready of others.",
+        "disk" => Disk = "Service time of disks.",
+    }
+
+    /// What is asked about products.
+    pub request OverheadRequest {
+        /// How many of the largest rows
+        top: Top = group(),
+        /// What a row sums up
+        by: OverheadBy = option("WHAT").shape(),
+        /// Only products of which the name, the company or a file fits (*, ?, several with ;, ! excludes)
+        product: Option<String> = option("NAMES"),
+        /// Only what ended in this part of the trace (s)
+        time: Range = option("A..B").called("range").unit(Unit::Moment),
+        /// What a processor takes while it computes: energy is all CPU time x this (W)
+        watts: f64 = option("WATTS").shape() => 5.0,
+        /// Order
+        sort: OverheadSort = option("ORDER").called("sort-by").shape(),
+    }
+
+    /// What a product costs.
+    pub row OverheadRow {
+        product: String = "Product, company or file, as asked for; the file where nothing says its company.",
+        company: Option<String> = "Company, where files say it.",
+        files: String = "Files that did something, by name, with `; ` between.",
+        own_cpu_ns: Option<i64> =
+            "CPU samples of its own threads. Missing without CPU samples, as the next one.",
+        other_cpu_ns: Option<i64> =
+            "CPU samples of threads of others in whose stacks its code is the innermost of any product, without \
+             those in DPCs and interrupts.",
+        dpc_isr_ns: Option<i64> = "Its DPCs and interrupts, without others that came in between. Missing \
+            where these were not recorded.",
+        waits: Option<i64> =
+            "Waits of threads of others below its code. Missing without context switches, as the next three.",
+        wait_ns: Option<i64> = "Their sum.",
+        max_wait_ns: Option<i64> = "The longest one.",
+        ready_ns: Option<i64> = "Time in which threads of others were ready and one of its own ran instead.",
+        disk_ns: Option<i64> = "Service time of disks for its threads. Missing without disk I/O.",
+        disk_bytes: Option<i64> = "Bytes that these moved.",
+        energy_j: Option<f64> = "Energy by the model, in joules: all of its CPU time x watts of a processor.",
+        caused_ns: i64 = "Time that it costs others: CPU in them, DPCs and interrupts, waits, time ready.",
+        sort_value: f64 = "What the rows are sorted by.",
+    }
+}
+
+type Of = Column<OverheadRequest, OverheadRow>;
+
+const PRODUCTS: View<OverheadRequest, OverheadRow> = View::new(
+    &[
+        Of::new("Caused", "Costs others ms", FineMilliseconds, |_, row| row.caused_ns.into()).cost(),
+        Of::new("OtherCpu", "CPU in others ms", FineMilliseconds, |_, row| row.other_cpu_ns.into()).cost(),
+        Of::new("Dpc", "DPC/ISR ms", FineMilliseconds, |_, row| row.dpc_isr_ns.into()).cost(),
+        Of::new("Wait", "Waits ms", FineMilliseconds, |_, row| row.wait_ns.into()).cost(),
+        Of::new("MaxWait", "Longest ms", FineMilliseconds, |_, row| row.max_wait_ns.into()).worst(),
+        Of::new("Waits", "Waits", Whole, |_, row| row.waits.into()).cost(),
+        Of::new("Ready", "Ready ms", FineMilliseconds, |_, row| row.ready_ns.into()).cost(),
+        Of::new("OwnCpu", "Own CPU ms", FineMilliseconds, |_, row| row.own_cpu_ns.into()).cost(),
+        Of::new("Disk", "Disk ms", FineMilliseconds, |_, row| row.disk_ns.into()).cost(),
+        Of::new("DiskBytes", "Disk MB", Megabytes, |_, row| row.disk_bytes.into()).cost(),
+        Of::new("Energy", "Energy J", Fixed(2), |_, row| row.energy_j.into()),
+        Of::new("Product", "Product", Word, |_, row| row.product.clone().into()),
+        Of::new("Company", "Company", Word, |_, row| row.company.clone().into())
+            .shown_if(|asked| asked.by != OverheadBy::Company),
+        Of::new("Files", "Files", Word, |_, row| row.files.clone().into())
+            .shown_if(|asked| asked.by != OverheadBy::File),
+    ],
+    |row| row.sort_value,
+);
+
+const SAMPLES: Recorded = Recorded {
+    sums: "cpu_process",
+    rows: "cpu_sample",
+    single: "CPU samples",
+    what: "CPU samples",
+    how: "record with the kernel keywords PROC_THREAD+LOADER+PROFILE and -stackwalk Profile, for example \
+          `wpr -start CPU`",
+};
+
+const SWITCHES: Recorded = Recorded::rows("context_switch", "context switches", SAMPLES.how);
+const DPCS: Recorded = Recorded::rows("dpc_isr", "DPCs and interrupts", SAMPLES.how);
+const DISK: Recorded = Recorded::rows("disk_io", "disk I/O", SAMPLES.how);
+
+impl Question for OverheadRequest {
+    const NAME: &'static str = "overhead";
+    const SENTENCE: &'static str =
+        "What products cost: virus scanners, drivers and tracing, in their own threads and in others";
+
+    fn form(&self) -> Form<Self> {
+        let told = |asked: &Self, session: &Session| asked.told(session);
+        Form::made::<OverheadRow>(cost::cpu_sql(self.time), told).shows(&PRODUCTS).top(self.top)
+    }
+}
+
+impl OverheadRequest {
+    fn told(&self, session: &Session) -> Result<Answer> {
+        let has = Has {
+            samples: recorded(&SAMPLES, session)?,
+            switches: recorded(&SWITCHES, session)?,
+            dpcs: recorded(&DPCS, session)?,
+            disk: recorded(&DISK, session)?,
+        };
+        if !has.samples && !has.switches {
+            SAMPLES.check(session, true)?;
+        }
+        let owners = Owners::find(session, self)?;
+        let costs = Costs::sum(session, &owners, self.time)?;
+        let filter = TextFilter::parse(self.product.as_deref().unwrap_or_default());
+        let mut rows: Vec<OverheadRow> = owners
+            .products()
+            .zip(&costs.of)
+            .filter(|(product, cost)| cost.is_something() && product.fits(&filter))
+            .map(|(product, cost)| self.row(product, cost, has))
+            .collect();
+        rows.sort_by(|a, b| a.sort_value.total_cmp(&b.sort_value).then_with(|| b.product.cmp(&a.product)));
+        Top { count: self.top.count.or(Some(SHOWN)), ..self.top }.cut(&mut rows);
+        let model = format!("Energy is a model: CPU time x {} W; nothing of it was measured", self.watts);
+        let foot = owners.notes().into_iter().chain((!rows.is_empty()).then_some(model));
+        Ok(Answer::rows(self, &PRODUCTS, rows).with_foot(foot.map(Line::new)))
+    }
+
+    fn row(&self, product: &Product, cost: &Cost, has: Has) -> OverheadRow {
+        let known = |is_recorded: bool, value: i64| is_recorded.then_some(value);
+        let (others, dpc) = (cost.other_cpu_ns, cost.dpc_isr_ns);
+        let cpu = cost.own_cpu_ns + others + dpc;
+        let caused = others + dpc + cost.wait_ns + cost.ready_ns;
+        let sort = match self.sort {
+            OverheadSort::Caused => caused,
+            OverheadSort::Cpu => cpu,
+            OverheadSort::Own => cost.own_cpu_ns,
+            OverheadSort::Others => others,
+            OverheadSort::Wait => cost.wait_ns,
+            OverheadSort::Ready => cost.ready_ns,
+            OverheadSort::Disk => cost.disk_ns,
+        };
+        OverheadRow {
+            product: product.name.clone(),
+            company: product.company.clone(),
+            files: cost.files(),
+            own_cpu_ns: known(has.samples, cost.own_cpu_ns),
+            other_cpu_ns: known(has.samples, others),
+            dpc_isr_ns: known(has.dpcs, dpc),
+            waits: known(has.switches, cost.waits),
+            wait_ns: known(has.switches, cost.wait_ns),
+            max_wait_ns: known(has.switches, cost.max_wait_ns),
+            ready_ns: known(has.switches, cost.ready_ns),
+            disk_ns: known(has.disk, cost.disk_ns),
+            disk_bytes: known(has.disk, cost.disk_bytes),
+            energy_j: (has.samples || has.dpcs).then(|| cpu as f64 / 1e9 * self.watts),
+            caused_ns: caused,
+            sort_value: sort as f64,
+        }
+    }
+}
+
+/// Whether single rows of something are there.
+fn recorded(what: &Recorded, session: &Session) -> Result<bool> {
+    match what.check(session, true) {
+        Ok(()) => Ok(true),
+        Err(Error::NotRecorded { .. } | Error::NeedsRows { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,255 @@
+//! Whose a stack is, whose a thread is.
+
+use std::collections::{HashMap, HashSet};
+
+use etwkit_query::Session;
+use etwkit_query::dump::ask;
+use etwkit_query::frames::TraceFrames;
+
+use super::OverheadRequest;
+use super::product::{File, Product, Products};
+use crate::Result;
+
+/// What stands for Windows, and for what is not known.
+pub(super) const NOBODY: Owner = Owner { product: u32::MAX, module: -1 };
+
+/// Drivers of file systems, which filter drivers pass operations on to: what waits in them would have waited
+/// without the filter, too.
+const FILE_SYSTEMS: &[&str] = &[
+    "ntfs.sys",
+    "refs.sys",
+    "fastfat.sys",
+    "exfat.sys",
+    "npfs.sys",
+    "msfs.sys",
+    "cdfs.sys",
+    "udfs.sys",
+    "mup.sys",
+    "rdbss.sys",
+    "mrxsmb.sys",
+];
+
+/// Modules with the code that logs events.
+const LOGGERS: &[&str] =
+    &["ntoskrnl.exe", "ntkrnlmp.exe", "ntkrnlpa.exe", "ntkrpamp.exe", "ntdll.dll", "advapi32.dll"];
+
+/// Begins of the names of functions that log events.
+const LOGGING: &[&str] = &["Etw", "PerfInfoLog", "WmiTrace", "WmipLog"];
+
+/// A product, and the module that is its.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Owner {
+    pub(super) product: u32,
+    /// Number of the module; −1 for code that only its name makes one of tracing.
+    pub(super) module: i32,
+}
+
+/// Whose everything is.
+#[derive(Debug)]
+pub(super) struct Owners {
+    products: Products,
+    /// By stack: the innermost product.
+    stacks: Vec<Owner>,
+    /// By stack: the innermost product that did not pass the operation on to a file system.
+    waiting: Vec<Owner>,
+    frames: Vec<Owner>,
+    threads: HashMap<i32, Owner>,
+    names: HashMap<i32, String>,
+    is_kernel_named: bool,
+}
+
+etwkit_query::declare! {
+    /// A module with what says whose it is.
+    row ModuleRow {
+        module_id: i64 = "Number.",
+        process_key: Option<i64> = "Process that mapped it; missing for drivers.",
+        name: String = "File name.",
+        path: String = "Path.",
+        company: Option<String> = "Company.",
+        product_name: Option<String> = "Product.",
+        is_executable: bool = "Whether its process is called like it.",
+    }
+
+    /// A thread and where it began.
+    row ThreadRow {
+        thread_key: i64 = "Key.",
+        process_key: Option<i64> = "Its process.",
+        start_frame_id: Option<i64> = "Where it began.",
+    }
+}
+
+const MODULES: &str = "SELECT m.module_id, m.process_key, m.name, m.path, m.company, m.product_name,
+  coalesce(lower(m.name) = lower(p.name), FALSE) AS is_executable
+FROM module m LEFT JOIN process p ON p.process_key = m.process_key
+ORDER BY m.module_id";
+
+impl Owners {
+    /// Reads modules, threads and the tree of stacks.
+    pub(super) fn find(session: &Session, asked: &OverheadRequest) -> Result<Self> {
+        let rows: Vec<ModuleRow> = ask(session, MODULES)?;
+        let are_known = rows.iter().any(|row| row.company.as_ref().is_some_and(|text| !text.is_empty()));
+        let mut products = Products::new(asked, are_known);
+        let (modules, processes) = of_modules(&rows, &mut products);
+        let frames = session.frames()?;
+        let empty = TraceFrames::default();
+        let trace = frames.trace(0).unwrap_or(&empty);
+        let mut is_kernel_named = false;
+        let frame = |number| of_frame(trace, number, &modules, &mut is_kernel_named);
+        let frames: Vec<Owner> = (0..i32::try_from(trace.frames()).unwrap_or(i32::MAX)).map(frame).collect();
+        let (stacks, waiting) = of_stacks(trace, &frames);
+        let threads: Vec<ThreadRow> =
+            ask(session, "SELECT thread_key, process_key, start_frame_id FROM thread ORDER BY thread_key")?;
+        let threads = threads.iter().map(|row| {
+            let began = row.start_frame_id.and_then(|frame| frames.get(usize::try_from(frame).ok()?));
+            let own = row.process_key.and_then(|process| processes.get(&process));
+            let owner = began.filter(|owner| **owner != NOBODY).or(own).copied().unwrap_or(NOBODY);
+            (key(row.thread_key), owner)
+        });
+        let threads = threads.collect();
+        let names = rows.into_iter().map(|row| (key(row.module_id), row.name)).collect();
+        Ok(Self { products, stacks, waiting, frames, threads, names, is_kernel_named })
+    }
+
+    pub(super) fn products(&self) -> impl Iterator<Item = &Product> {
+        self.products.all.iter()
+    }
+
+    /// What the reader should know.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if !self.products.are_companies_known {
+            notes.push(
+                "The trace does not say of which company files are, so that products are not known; \
+                 merging (xperf -d, wpr -stop) adds it"
+                    .to_owned(),
+            );
+        }
+        if !self.is_kernel_named {
+            notes.push(
+                "Without symbols of the kernel the cost of event tracing inside of programs is not known"
+                    .to_owned(),
+            );
+        }
+        notes
+    }
+
+    /// Whose code a thread runs in such a stack.
+    pub(super) fn stack(&self, stack_id: i64) -> Owner {
+        at(&self.stacks, stack_id)
+    }
+
+    /// Who makes a thread wait in such a stack.
+    pub(super) fn waiting(&self, stack_id: i64) -> Owner {
+        at(&self.waiting, stack_id)
+    }
+
+    /// Whose code is at a frame.
+    pub(super) fn frame(&self, frame_id: i64) -> Owner {
+        at(&self.frames, frame_id)
+    }
+
+    /// Whose a thread is.
+    pub(super) fn thread(&self, thread_key: i64) -> Owner {
+        self.threads.get(&key(thread_key)).copied().unwrap_or(NOBODY)
+    }
+
+    /// File name of a module.
+    pub(super) fn file(&self, module: i32) -> Option<&str> {
+        self.names.get(&module).map(String::as_str)
+    }
+}
+
+fn key(number: i64) -> i32 {
+    i32::try_from(number).unwrap_or(-1)
+}
+
+fn at(all: &[Owner], number: i64) -> Owner {
+    usize::try_from(number).ok().and_then(|number| all.get(number)).copied().unwrap_or(NOBODY)
+}
+
+/// Owners of modules, and of processes by their executables. A library in the folder of the executable came
+/// with the program: it is a part of it, whoever made it.
+fn of_modules(rows: &[ModuleRow], products: &mut Products) -> (HashMap<i32, Owner>, HashMap<i64, Owner>) {
+    let mut own = |row: &ModuleRow| {
+        let file = File {
+            name: &row.name,
+            path: &row.path,
+            company: row.company.as_deref(),
+            product: row.product_name.as_deref(),
+            is_driver: row.process_key.is_none(),
+        };
+        let module = key(row.module_id);
+        products.of(&file).map_or(NOBODY, |product| Owner { product, module })
+    };
+    let (mut processes, mut folders) = (HashMap::new(), HashMap::new());
+    for row in rows.iter().filter(|row| row.is_executable) {
+        let Some(process) = row.process_key else { continue };
+        let owner = own(row);
+        if owner != NOBODY {
+            processes.insert(process, owner);
+            folders.insert(process, folder(&row.path));
+        }
+    }
+    let modules = rows.iter().map(|row| {
+        let home =
+            row.process_key.and_then(|process| Some((folders.get(&process)?, processes.get(&process)?)));
+        let module = key(row.module_id);
+        let owner = match home {
+            Some((home, owner)) if folder(&row.path).starts_with(home) => Owner { module, ..*owner },
+            _ => own(row),
+        };
+        (module, owner)
+    });
+    (modules.collect(), processes)
+}
+
+/// The folder of a file, in lower case, with the last separator.
+fn folder(path: &str) -> String {
+    let end = path.rfind('\\').map_or(0, |separator| separator + 1);
+    path.get(..end).unwrap_or_default().to_lowercase()
+}
+
+fn of_frame(
+    trace: &TraceFrames,
+    frame: i32,
+    modules: &HashMap<i32, Owner>,
+    is_kernel_named: &mut bool,
+) -> Owner {
+    let module = trace.module_id(frame).unwrap_or(-1);
+    let owner = modules.get(&module).copied().unwrap_or(NOBODY);
+    let Some(method) = trace.method(frame) else { return owner };
+    let file = trace.module(frame).unwrap_or_default();
+    if !LOGGERS.iter().any(|logger| logger.eq_ignore_ascii_case(file)) {
+        return owner;
+    }
+    *is_kernel_named |= file.get(..2).is_some_and(|begin| begin.eq_ignore_ascii_case("nt"))
+        && !file.eq_ignore_ascii_case("ntdll.dll");
+    if LOGGING.iter().any(|begin| method.starts_with(begin)) {
+        return Owner { product: Products::TRACING, module };
+    }
+    owner
+}
+
+/// Owners of stacks, and those of them that wait. Callers have smaller numbers, so that their owners are
+/// known when those whom they call come.
+fn of_stacks(trace: &TraceFrames, frames: &[Owner]) -> (Vec<Owner>, Vec<Owner>) {
+    let is_file_system = |frame: &i32| {
+        let name = trace.module(*frame).unwrap_or_default();
+        FILE_SYSTEMS.iter().any(|system| system.eq_ignore_ascii_case(name))
+    };
+    let systems: HashSet<i32> =
+        (0..i32::try_from(trace.frames()).unwrap_or(i32::MAX)).filter(is_file_system).collect();
+    let (mut all, mut waiting) = (Vec::with_capacity(trace.stacks()), Vec::with_capacity(trace.stacks()));
+    for stack in 0..i32::try_from(trace.stacks()).unwrap_or(i32::MAX) {
+        let (caller, frame) = trace.node(stack).unwrap_or((None, -1));
+        let own = at(frames, frame.into());
+        let from = |all: &[Owner]| caller.map_or(NOBODY, |caller| at(all, caller.into()));
+        all.push(if own == NOBODY { from(&all) } else { own });
+        waiting.push(match own == NOBODY {
+            true if systems.contains(&frame) => NOBODY,
+            true => from(&waiting),
+            false => own,
+        });
+    }
+    (all, waiting)
+}

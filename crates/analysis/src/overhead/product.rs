@@ -1,0 +1,206 @@
+//! Which product a file belongs to.
+
+use std::collections::HashMap;
+
+use etwkit_query::filter::TextFilter;
+
+use super::{OverheadBy, OverheadRequest};
+
+/// What the cost of tracing itself is called.
+const TRACING: &str = "Event tracing (ETW)";
+
+/// The virus scanner of Windows, which is of Microsoft and still no part that every machine runs.
+const DEFENDER: &str = "Microsoft Defender";
+const DEFENDER_FILES: &[&str] = &[
+    "mpcmdrun.exe",
+    "mpdefendercoreservice.exe",
+    "msmpeng.exe",
+    "mssecflt.sys",
+    "mssense.exe",
+    "nissrv.exe",
+    "senseir.exe",
+    "sensendr.exe",
+    "wdboot.sys",
+    "wdfilter.sys",
+    "wdnisdrv.sys",
+];
+
+/// Programs that record.
+const RECORDERS: &[&str] = &[
+    "logman.exe",
+    "perfview.exe",
+    "tracelog.exe",
+    "uiforetw.exe",
+    "wpr.exe",
+    "wprui.exe",
+    "xperf.exe",
+    "etwkit.exe",
+];
+
+/// A product, or a company or file where these are asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Product {
+    pub(super) name: String,
+    pub(super) company: Option<String>,
+    /// Names of all of its files.
+    pub(super) files: Vec<String>,
+}
+
+impl Product {
+    /// Whether its name, its company or a file of it passes.
+    pub(super) fn fits(&self, filter: &TextFilter) -> bool {
+        let texts = std::iter::once(&self.name).chain(&self.company).chain(&self.files);
+        // A file that a part excludes excludes the product.
+        let all = texts.map(String::as_str).collect::<Vec<_>>().join("\n");
+        filter.matches(Some(&all))
+    }
+}
+
+/// A module, as its row says.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct File<'a> {
+    pub(super) name: &'a str,
+    pub(super) path: &'a str,
+    pub(super) company: Option<&'a str>,
+    pub(super) product: Option<&'a str>,
+    pub(super) is_driver: bool,
+}
+
+/// The products that were found. The first one is tracing itself.
+#[derive(Debug)]
+pub(super) struct Products {
+    by: OverheadBy,
+    /// Whether any file says its company: where none does, a missing one means nothing.
+    pub(super) are_companies_known: bool,
+    numbers: HashMap<(String, String), u32>,
+    pub(super) all: Vec<Product>,
+}
+
+impl Products {
+    /// The number of tracing itself.
+    pub(super) const TRACING: u32 = 0;
+
+    pub(super) fn new(asked: &OverheadRequest, are_companies_known: bool) -> Self {
+        let tracing = Product { name: TRACING.to_owned(), company: None, files: Vec::new() };
+        Self { by: asked.by, are_companies_known, numbers: HashMap::new(), all: vec![tracing] }
+    }
+
+    /// The product of a file; nothing for what is a part of Windows.
+    pub(super) fn of(&mut self, file: &File<'_>) -> Option<u32> {
+        let lower = file.name.to_lowercase();
+        if RECORDERS.contains(&lower.as_str()) {
+            return Some(self.put(Self::TRACING, file.name));
+        }
+        let company = file.company.map(str::trim).filter(|company| !company.is_empty());
+        let name = match company {
+            Some(company) if is_microsoft(company) => match DEFENDER_FILES.contains(&lower.as_str()) {
+                true => DEFENDER,
+                false => return None,
+            },
+            Some(company) => file.product.map(str::trim).filter(|name| !name.is_empty()).unwrap_or(company),
+            // Where others say their company, a driver that does not is a stranger. Of programs the folder
+            // tells whether they came with Windows.
+            None if !self.are_companies_known || (!file.is_driver && is_in_windows(file.path)) => {
+                return None;
+            }
+            None => file.name,
+        };
+        let name = match (self.by, company) {
+            (OverheadBy::File, _) => file.name,
+            (OverheadBy::Company, Some(company)) if name != DEFENDER => company,
+            _ => name,
+        };
+        let key = (name.to_lowercase(), company.unwrap_or_default().to_lowercase());
+        let number = *self.numbers.entry(key).or_insert_with(|| {
+            let company = company.map(str::to_owned);
+            self.all.push(Product { name: name.to_owned(), company, files: Vec::new() });
+            u32::try_from(self.all.len() - 1).unwrap_or(Self::TRACING)
+        });
+        Some(self.put(number, file.name))
+    }
+
+    fn put(&mut self, number: u32, file: &str) -> u32 {
+        if let Some(product) = self.all.get_mut(number as usize)
+            && !product.files.iter().any(|known| known.eq_ignore_ascii_case(file))
+        {
+            product.files.push(file.to_owned());
+        }
+        number
+    }
+}
+
+fn is_microsoft(company: &str) -> bool {
+    let company = company.trim_start_matches(|c: char| !c.is_alphanumeric());
+    company.get(.."microsoft".len()).is_some_and(|begin| begin.eq_ignore_ascii_case("microsoft"))
+}
+
+fn is_in_windows(path: &str) -> bool {
+    let path = path.to_lowercase();
+    path.starts_with(r"\windows\") || path.starts_with(r"\systemroot\") || path.contains(r":\windows\")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn products(asked: &OverheadRequest) -> Vec<(String, Option<String>, Vec<String>)> {
+        let files = [
+            ("Guard.sys", r"C:\Windows\System32\drivers\guard.sys", Some("North Ltd"), Some("North Guard")),
+            ("guardsvc.exe", r"C:\Program Files\North\guardsvc.exe", Some("NORTH LTD"), Some("North guard ")),
+            ("lamp.dll", r"C:\Program Files\North\lamp.dll", Some("North Ltd"), Some("North Lamp")),
+            ("odd.sys", r"C:\Windows\System32\drivers\odd.sys", None, None),
+            ("tool.exe", r"D:\tool.exe", Some(" "), Some("Tool")),
+            ("old.dll", r"C:\Windows\System32\old.dll", None, None),
+            ("ntfs.sys", r"C:\Windows\System32\drivers\ntfs.sys", Some("Microsoft Corporation"), None),
+            ("WdFilter.sys", r"C:\Windows\x.sys", Some("© Microsoft Corporation"), Some("Windows")),
+            ("wpr.exe", r"C:\Windows\System32\wpr.exe", Some("Microsoft Corporation"), None),
+        ];
+        let mut found = Products::new(asked, true);
+        for (name, path, company, product) in files {
+            found.of(&File { name, path, company, product, is_driver: name.ends_with(".sys") });
+        }
+        found.all.into_iter().map(|one| (one.name, one.company, one.files)).collect()
+    }
+
+    fn names(asked: &OverheadRequest) -> Vec<String> {
+        products(asked).into_iter().map(|(name, _, files)| format!("{name}: {}", files.join(" "))).collect()
+    }
+
+    #[test]
+    fn files_of_one_company_and_product_are_one() {
+        let told = names(&OverheadRequest::default());
+        let expected = [
+            "Event tracing (ETW): wpr.exe",
+            "North Guard: Guard.sys guardsvc.exe",
+            "North Lamp: lamp.dll",
+            "odd.sys: odd.sys",
+            "tool.exe: tool.exe",
+            "Microsoft Defender: WdFilter.sys",
+        ];
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn companies_and_files_can_be_rows() {
+        let by = |by| OverheadRequest { by, ..OverheadRequest::default() };
+        let companies = names(&by(OverheadBy::Company));
+        assert_eq!(
+            companies[1],
+            "NORTH LTD: Guard.sys guardsvc.exe lamp.dll".replace("NORTH LTD", "North Ltd")
+        );
+        assert!(companies.contains(&"Microsoft Defender: WdFilter.sys".to_owned()), "{companies:?}");
+        let files = names(&by(OverheadBy::File));
+        assert_eq!(files.len(), 7, "{files:?}");
+        assert_eq!(
+            (files[1].as_str(), files[6].as_str()),
+            ("Guard.sys: Guard.sys", "WdFilter.sys: WdFilter.sys")
+        );
+    }
+
+    #[test]
+    fn where_no_file_says_its_company_a_missing_one_means_nothing() {
+        let mut found = Products::new(&OverheadRequest::default(), false);
+        let file = File { name: "odd.sys", path: "", company: None, product: None, is_driver: true };
+        assert_eq!(found.of(&file), None);
+    }
+}

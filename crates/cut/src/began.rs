@@ -1,0 +1,33 @@
+//! When something began that is told only when it ends.
+
+use etwkit_decode::kernel::registry::{self, Begin};
+use etwkit_decode::kernel::{Hook, disk, dpc, fault, group, stack};
+use etwkit_etl::RawEvent;
+
+/// Raw time at which what the event tells began; `None` for events that tell of a point in time. Disk
+/// accesses report how long they took in ticks of the performance counter, which clocks most traces.
+pub(crate) fn began(hook: Hook, event: &RawEvent<'_>) -> Option<i64> {
+    let (payload, pointer_size) = (event.payload(), event.pointer_size());
+    match (hook.group, hook.opcode) {
+        (group::PERFINFO, opcode) => {
+            dpc::name(opcode)?;
+            Some(dpc::DpcIsr::parse(payload, opcode, hook.version, pointer_size)?.initial_time)
+        }
+        (group::MEMORY, fault::opcode::HARD_FAULT) => {
+            Some(fault::HardFault::parse(payload, pointer_size)?.initial_time)
+        }
+        (group::DISK, disk::opcode::READ | disk::opcode::WRITE | disk::opcode::FLUSH) => {
+            let io = disk::DiskIo::parse(payload, hook.opcode, hook.version, pointer_size)?;
+            Some(event.timestamp.saturating_sub(i64::try_from(io.response_ticks).unwrap_or(i64::MAX)))
+        }
+        (group::REGISTRY, opcode) => {
+            registry::name(opcode)?;
+            match registry::Operation::parse(payload, hook.version, pointer_size)?.begin {
+                Begin::At(time) => Some(time),
+                Begin::Elapsed(ticks) => Some(event.timestamp.saturating_sub(ticks)),
+            }
+        }
+        (group::BRANCH, _) => Some(stack::Owner::parse(payload)?.timestamp),
+        _ => None,
+    }
+}

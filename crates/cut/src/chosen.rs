@@ -1,0 +1,206 @@
+//! Which events are of the processes and providers that were asked for.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use etwkit_decode::kernel::{Hook, file_io, group, scheduler, stack};
+use etwkit_decode::{Decoder, Plan, clr};
+use etwkit_etl::{Guid, Identity, Order, RawEvent, Session};
+use etwkit_trace::attribution::Attributor;
+use etwkit_trace::directory::{Directory, DirectoryBuilder};
+use etwkit_trace::report::events::Wanted;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What the filters say of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It is one that was asked for.
+    Wanted,
+    /// It is not, but names processes and threads that those that were asked for speak of.
+    Named,
+    /// It is not.
+    Other,
+    /// Its process is not known.
+    Unknown,
+}
+
+/// The filters.
+#[derive(Default)]
+pub struct Choice {
+    /// Names and ids of processes.
+    pub process: Option<Wanted<'static>>,
+    /// Names and GUIDs of providers.
+    pub provider: Option<Wanted<'static>>,
+}
+
+impl Choice {
+    pub(crate) fn is_all(&self) -> bool {
+        self.process.is_none() && self.provider.is_none()
+    }
+}
+
+/// Idle and System: code of the kernel is theirs.
+const KERNEL_PROCESSES: [u32; 2] = [0, 4];
+
+/// Decides over events, which must come in the order of time.
+pub(crate) struct Chooser<'c> {
+    choice: &'c Choice,
+    facts: &'c Facts,
+    attributor: Attributor,
+    decoder: Decoder,
+    /// What was decided over process instances, and over providers.
+    processes: FxHashMap<u32, bool>,
+    providers: FxHashMap<(Guid, u8), bool>,
+    /// Request packets of operations that are wanted.
+    requests: FxHashSet<u64>,
+    /// Raw times of wanted events, whose stacks are wanted, where providers are chosen.
+    times: FxHashSet<i64>,
+}
+
+/// What filters ask about.
+pub(crate) struct Facts {
+    directory: Directory,
+}
+
+impl Facts {
+    pub(crate) fn read(session: &Session) -> etwkit_etl::Result<Self> {
+        let mut builder = DirectoryBuilder::default();
+        session.for_each(Order::Time, |event| {
+            builder.observe(event);
+            ControlFlow::Continue(())
+        })?;
+        Ok(Self { directory: builder.finish(session.pointer_size()) })
+    }
+}
+
+impl<'c> Chooser<'c> {
+    pub(crate) fn new(choice: &'c Choice, facts: &'c Facts) -> Self {
+        Self {
+            choice,
+            facts,
+            attributor: Attributor::new(facts.directory.first_threads.clone()),
+            decoder: Decoder::new(),
+            processes: FxHashMap::default(),
+            providers: FxHashMap::default(),
+            requests: FxHashSet::default(),
+            times: FxHashSet::default(),
+        }
+    }
+
+    pub(crate) fn verdict(&mut self, event: &RawEvent<'_>) -> Verdict {
+        let hook = Hook::of(event);
+        let plan = hook.and_then(|_| self.decoder.plan(event));
+        let verdict = self.of_process(hook, event, plan.as_ref());
+        if verdict != Verdict::Wanted || self.choice.provider.is_none() {
+            return verdict;
+        }
+        let owner = hook.filter(|hook| hook.group == group::STACK);
+        let is_wanted = match owner.and_then(|_| stack::Owner::parse(event.payload())) {
+            Some(owner) => self.times.contains(&owner.timestamp),
+            None => self.is_provider(event, plan.as_deref()),
+        };
+        if !is_wanted {
+            return Verdict::Named;
+        }
+        self.times.insert(event.timestamp);
+        Verdict::Wanted
+    }
+
+    fn is_provider(&mut self, event: &RawEvent<'_>, plan: Option<&Plan>) -> bool {
+        let Some(wanted) = &self.choice.provider else { return true };
+        let (guid, group) = match event.identity() {
+            Identity::Kernel { group, .. } => (plan.map_or(Guid::ZERO, |plan| plan.schema().provider), group),
+            Identity::Manifest { provider, .. } => (provider, 0),
+            Identity::Classic { class, .. } => (class, 0),
+            Identity::Message { guid, .. } => (guid, 0),
+        };
+        if let Some(known) = self.providers.get(&(guid, group)) {
+            return *known;
+        }
+        self.decoder.observe(event);
+        let name = plan.and_then(|plan| plan.schema().provider_name.as_deref().map(str::to_owned));
+        let name = name.or_else(|| self.decoder.provider_name(guid).map(|name| name.to_string()));
+        let is_wanted = wanted(&[&name.unwrap_or_default(), &guid.to_string()]);
+        self.providers.insert((guid, group), is_wanted);
+        is_wanted
+    }
+
+    fn of_process(&mut self, hook: Option<Hook>, event: &RawEvent<'_>, plan: Option<&Arc<Plan>>) -> Verdict {
+        if self.choice.process.is_none() {
+            return Verdict::Wanted;
+        }
+        let ids = self.attributor.ids(event, plan);
+        let time = event.timestamp;
+        let payload = event.payload();
+        match hook.map(|hook| (hook.group, hook.opcode)) {
+            Some((group::EVENT_TRACE | group::CONFIG, _)) => return Verdict::Wanted,
+            Some((group::THREAD, scheduler::opcode::CONTEXT_SWITCH)) => {
+                let switch = scheduler::ContextSwitch::parse(payload);
+                let tids = switch.map_or([None; 2], |switch| [Some(switch.new_tid), Some(switch.old_tid)]);
+                return self.any_thread(tids, time);
+            }
+            Some((group::THREAD, scheduler::opcode::READY_THREAD)) => {
+                let ready = scheduler::ReadyThread::parse(payload).map(|ready| ready.tid);
+                return self.any_thread([ready, ids.tid], time);
+            }
+            Some((group::FILE, file_io::opcode::OPERATION_END)) => {
+                let end = file_io::OperationEnd::parse(payload, event.pointer_size());
+                let is_wanted = end.is_some_and(|end| self.requests.remove(&end.irp));
+                return if is_wanted { Verdict::Wanted } else { Verdict::Other };
+            }
+            Some((group::STACK, _)) if ids.pid.is_none() && ids.tid.is_none() => return Verdict::Named,
+            _ => {}
+        }
+        let of_thread = || self.facts.directory.threads.process_of(ids.tid?, time);
+        let Some(pid) = ids.pid.or_else(of_thread) else { return self.of_nobody(hook, event) };
+        if !self.is_process(pid, time) {
+            return if names(hook, event, pid) { Verdict::Named } else { Verdict::Other };
+        }
+        if let Some(hook) = hook.filter(|hook| hook.group == group::FILE)
+            && file_io::name(hook.opcode).is_some()
+            && let Some(read) =
+                file_io::Operation::parse(payload, hook.opcode, hook.version, event.pointer_size())
+        {
+            self.requests.insert(read.irp);
+        }
+        Verdict::Wanted
+    }
+
+    /// An event that tells no process, and of which none is known.
+    fn of_nobody(&self, hook: Option<Hook>, event: &RawEvent<'_>) -> Verdict {
+        if crate::describing::is_describing(hook, event) { Verdict::Named } else { Verdict::Unknown }
+    }
+
+    fn any_thread(&mut self, tids: [Option<u32>; 2], time: i64) -> Verdict {
+        let pids =
+            tids.map(|tid| self.facts.directory.threads.process_of(tid.filter(|tid| *tid != 0)?, time));
+        if pids.into_iter().flatten().any(|pid| self.is_process(pid, time)) {
+            Verdict::Wanted
+        } else {
+            Verdict::Other
+        }
+    }
+
+    fn is_process(&mut self, pid: u32, time: i64) -> bool {
+        let Some(wanted) = &self.choice.process else { return true };
+        let processes = &self.facts.directory.processes;
+        let Some(key) = processes.at(pid, time) else { return wanted(&["?", &pid.to_string()]) };
+        *self.processes.entry(key.0).or_insert_with(|| {
+            let name = processes.instance(key).map_or("", |process| process.name.as_str());
+            let bare = name.strip_suffix(".exe").unwrap_or(name);
+            let printed = [name, bare].map(|name| [format!("{name} ({pid})"), format!("{name}({pid})")]);
+            let [[a, b], [c, d]] = &printed;
+            wanted(&[name, bare, &pid.to_string(), a, b, c, d])
+        })
+    }
+}
+
+/// Whether an event of another process names what those that were asked for may speak of: which process and
+/// thread made one ready, and the code of the kernel. What other processes loaded is in none of their stacks.
+fn names(hook: Option<Hook>, event: &RawEvent<'_>, pid: u32) -> bool {
+    match hook {
+        Some(hook) if hook.group == group::IMAGE => KERNEL_PROCESSES.contains(&pid),
+        Some(hook) => hook.group != group::OBJECT,
+        None => !matches!(event.provider(), clr::RUNDOWN | clr::RUNTIME),
+    }
+}

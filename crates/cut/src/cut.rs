@@ -1,0 +1,253 @@
+//! Cutting a session: what is kept is planned in a first pass and written in a second one.
+
+use std::collections::BTreeMap;
+use std::io::{Seek, Write};
+use std::ops::ControlFlow;
+
+use etwkit_decode::cut_mark::CutMark;
+use etwkit_decode::kernel::Hook;
+use etwkit_etl::bytes::align8;
+use etwkit_etl::damage::Damage;
+use etwkit_etl::writer::WriteError;
+use etwkit_etl::{Order, RawEvent, Session};
+use etwkit_trace::import::{Progress, Range};
+
+use crate::chosen::{Choice, Chooser, Facts, Verdict};
+use crate::fate::{Fate, fate, is_header};
+use crate::losses::{Edges, Losses};
+use crate::part::Part;
+use crate::plan::{Plan, Planner};
+use crate::redact::{Redacted, Redactor};
+use crate::write::{Copy, Shape};
+
+/// What is to be kept of a session.
+#[derive(Default)]
+pub struct Options {
+    /// The part of the time; [`Range::ALL`] if it is `None`.
+    pub range: Option<Range>,
+    /// Processes and providers.
+    pub choice: Choice,
+    /// Whether texts are replaced.
+    pub redact: bool,
+}
+
+/// What became of a session.
+#[derive(Debug, Default)]
+pub struct Cut {
+    /// How many events had which fate.
+    pub events: BTreeMap<Fate, u64>,
+    /// Bytes of the records that were kept, decompressed.
+    pub bytes: u64,
+    /// The part that was cut out.
+    pub range: Option<Range>,
+    /// The part that the trace was before, if it was cut.
+    pub cut_before: Option<Range>,
+    /// Different texts that were replaced; `None` if none were to be.
+    pub texts: Option<u64>,
+    /// What was wrong with the files.
+    pub damage: Damage,
+}
+
+impl Cut {
+    /// Events that were kept, or dropped.
+    #[must_use]
+    pub fn total(&self, kept: bool) -> u64 {
+        self.events.iter().filter(|(fate, _)| fate.is_kept() == kept).map(|(_, count)| count).sum()
+    }
+}
+
+/// What stops cutting.
+#[derive(Debug, thiserror::Error)]
+pub enum CutError {
+    /// A file could not be read.
+    #[error(transparent)]
+    Read(#[from] etwkit_etl::Error),
+    /// The new trace could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// Nothing of the trace lies in the part.
+    #[error("the range lies outside the trace, which is {duration_s:.3} s long")]
+    EmptyRange {
+        /// Length of the trace in seconds.
+        duration_s: f64,
+    },
+    /// The caller asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// Is told how far the work is, and may stop it.
+pub type OnProgress<'p> = dyn FnMut(Progress) -> ControlFlow<()> + 'p;
+
+/// Events between two reports.
+const TICK: u64 = 1 << 14;
+
+/// Cuts a session and writes what is kept into `sink`.
+///
+/// # Errors
+/// [`CutError`]. Damage of the files is no error, see [`Cut::damage`].
+pub fn cut<W: Write + Seek>(
+    session: &Session,
+    options: &Options,
+    sink: W,
+    progress: &mut OnProgress<'_>,
+) -> Result<(Cut, W), CutError> {
+    let facts = if options.choice.is_all() { None } else { Some(Facts::read(session)?) };
+    let losses = Losses::of(session);
+    let mut work = Work { session, options, facts: facts.as_ref(), losses: &losses, progress };
+    let (plan, header_bytes, redactor) = work.plan()?;
+    work.write(&plan, header_bytes, redactor, sink)
+}
+
+/// A session that is cut.
+struct Work<'w, 'p> {
+    session: &'w Session,
+    options: &'w Options,
+    facts: Option<&'w Facts>,
+    losses: &'w Losses,
+    progress: &'w mut OnProgress<'p>,
+}
+
+impl Work<'_, '_> {
+    /// The first pass. Gives also the bytes of records in header buffers, and what knows how to redact.
+    fn plan(&mut self) -> Result<(Plan, usize, Option<Redactor>), CutError> {
+        let range = self.options.range.unwrap_or(Range::ALL);
+        let mut planner = Planner::new(Part::new(range, self.session.clock()), self.facts.is_some());
+        let (mut edges, mut header_bytes, mut last) = (Edges::default(), 0, i64::MIN);
+        let mut redactor = self.options.redact.then(Redactor::default);
+        let mut chooser = self.facts.map(|facts| Chooser::new(&self.options.choice, facts));
+        let mut ticker = Ticker::new(self.session, (0.0, 0.5), self.progress);
+        self.session.for_each(Order::Time, |event| {
+            let verdict = verdict(chooser.as_mut(), event);
+            planner.event(event, verdict == Verdict::Wanted);
+            edges.event(event, self.losses, planner.needed());
+            if let Some(redactor) = &mut redactor {
+                redactor.observe(event);
+            }
+            if event.buffer == 0 {
+                header_bytes += align8(event.record.len());
+            }
+            last = last.max(event.timestamp);
+            ticker.tick(event)
+        })?;
+        if ticker.is_stopped {
+            return Err(CutError::Interrupted);
+        }
+        let clock = self.session.clock();
+        let length = clock.nanoseconds(last.max(self.session.ends().0.unwrap_or(i64::MIN)));
+        if range.start_ns > length || range.end_ns < 0 && last != i64::MIN {
+            return Err(CutError::EmptyRange { duration_s: length as f64 / 1e9 });
+        }
+        if let Some(redactor) = &mut redactor {
+            redactor.finish_observing();
+        }
+        drop(chooser);
+        let plan = planner.finish(clock);
+        Ok((plan, header_bytes, redactor))
+    }
+
+    /// The second pass.
+    fn write<W: Write + Seek>(
+        &mut self,
+        plan: &Plan,
+        header_bytes: usize,
+        mut redactor: Option<Redactor>,
+        sink: W,
+    ) -> Result<(Cut, W), CutError> {
+        let is_one = self.session.files().len() == 1 && self.facts.is_none();
+        let shape = Shape::of(self.session, header_bytes, |header| {
+            if let Some(redactor) = &mut redactor {
+                redactor.header(header);
+            }
+        });
+        let shape = shape.ok_or(CutError::Interrupted)?;
+        let mut copy = Copy::new(sink, &shape, self.losses, is_one, &plan.part)?;
+        let mut cut = Cut { range: self.options.range, ..Cut::default() };
+        let mark = plan.mark.map(|CutMark { start_ns, end_ns }| Range { start_ns, end_ns });
+        cut.cut_before = mark;
+        let mut chooser = self.facts.map(|facts| Chooser::new(&self.options.choice, facts));
+        let mut failed = None;
+        let mut ticker = Ticker::new(self.session, (0.5, 1.0), self.progress);
+        let order = if is_one { Order::File } else { Order::Time };
+        let pass = self.session.for_each(order, |event| {
+            let fate = fate(event, plan, verdict(chooser.as_mut(), event));
+            if let Err(error) = one(event, fate, redactor.as_mut(), &mut copy, &mut cut) {
+                failed = Some(error);
+                return ControlFlow::Break(());
+            }
+            ticker.tick(event)
+        })?;
+        if ticker.is_stopped {
+            return Err(CutError::Interrupted);
+        }
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
+        cut.damage = self.session.damage().clone();
+        cut.damage.merge(&pass.damage);
+        cut.texts = redactor.map(|redactor| redactor.texts());
+        let sink = copy.finish(shape.end_time())?;
+        Ok((cut, sink))
+    }
+}
+
+/// Writes or drops an event, and counts it.
+fn one<W: Write + Seek>(
+    event: &RawEvent<'_>,
+    mut fate: Fate,
+    redactor: Option<&mut Redactor>,
+    copy: &mut Copy<'_, W>,
+    cut: &mut Cut,
+) -> Result<(), WriteError> {
+    if fate.is_kept() {
+        let redacted = redactor.map_or(Redacted::AsItIs, |redactor| redactor.event(event));
+        match redacted {
+            Redacted::AsItIs => copy.event(event)?,
+            Redacted::Record(record) => copy.event(&RawEvent { record: &record, ..*event })?,
+            Redacted::NotUnderstood => fate = Fate::NotUnderstood,
+        }
+    }
+    if fate.is_kept() {
+        cut.bytes += align8(event.record.len()) as u64;
+    }
+    // The header of the first file is written anew, and is no event that was dropped.
+    if !(is_header(Hook::of(event)) && event.buffer == 0) {
+        *cut.events.entry(fate).or_default() += 1;
+    }
+    Ok(())
+}
+
+fn verdict(chooser: Option<&mut Chooser<'_>>, event: &RawEvent<'_>) -> Verdict {
+    chooser.map_or(Verdict::Wanted, |chooser| chooser.verdict(event))
+}
+
+/// Reports how far a pass is, by the bytes of buffers or by time.
+struct Ticker<'t, 'p> {
+    progress: &'t mut OnProgress<'p>,
+    from: f64,
+    to: f64,
+    events: u64,
+    start: i64,
+    length: f64,
+    is_stopped: bool,
+}
+
+impl<'t, 'p> Ticker<'t, 'p> {
+    fn new(session: &Session, (from, to): (f64, f64), progress: &'t mut OnProgress<'p>) -> Self {
+        let start = session.clock().t0;
+        let length = session.ends().0.map_or(1.0, |end| end.saturating_sub(start).max(1) as f64);
+        Self { progress, from, to, events: 0, start, length, is_stopped: false }
+    }
+
+    fn tick(&mut self, event: &RawEvent<'_>) -> ControlFlow<()> {
+        self.events += 1;
+        if !self.events.is_multiple_of(TICK) {
+            return ControlFlow::Continue(());
+        }
+        let part = (event.timestamp.saturating_sub(self.start) as f64 / self.length).clamp(0.0, 1.0);
+        let done = self.from + (self.to - self.from) * part;
+        let flow = (self.progress)(Progress { done, events: self.events });
+        self.is_stopped |= flow.is_break();
+        flow
+    }
+}

@@ -1,0 +1,59 @@
+//! Which events say what others mean: they stay in every part, whenever they were logged.
+//!
+//! Processes, images and names are told once, when they come or go, and again at the begin or end of a
+//! recording. Nothing outside the part is left of what happened but these.
+
+use etwkit_decode::clr;
+use etwkit_decode::eventinfo;
+use etwkit_decode::eventsource::CHUNK_ID;
+use etwkit_decode::kernel::merge::{IMAGE_ID, SYSTEM_CONFIG_EX};
+use etwkit_decode::kernel::power_setting::KERNEL_POWER;
+use etwkit_decode::kernel::processor_power::PROCESSOR_POWER;
+use etwkit_decode::kernel::provider::KERNEL_PROCESS;
+use etwkit_decode::kernel::{Hook, file_name, group, object, process, registry, sample, thread};
+use etwkit_etl::RawEvent;
+
+/// Names of performance counters, types of `PERFINFO`.
+const COUNTER_CONFIG: u8 = etwkit_decode::kernel::counter::opcode::CONFIG;
+
+/// Whether an event describes others, or what lives longer than a part.
+pub(crate) fn is_describing(hook: Option<Hook>, event: &RawEvent<'_>) -> bool {
+    match hook {
+        Some(hook) => is_describing_kernel(hook),
+        None if event.kind.is_classic() => {
+            matches!(event.provider(), IMAGE_ID | SYSTEM_CONFIG_EX | eventinfo::CLASS)
+        }
+        None if event.kind.is_manifest() => is_describing_provider(event),
+        None => false,
+    }
+}
+
+fn is_describing_kernel(Hook { group, opcode, .. }: Hook) -> bool {
+    match group {
+        group::EVENT_TRACE | group::CONFIG | group::IMAGE => true,
+        group::PROCESS => process::is_lifetime(opcode) || opcode == process::opcode::TERMINATE,
+        group::THREAD => thread::is_lifetime(opcode),
+        group::FILE => file_name::is_name(opcode),
+        group::REGISTRY => registry::is_block(opcode),
+        group::PERFINFO => sample::is_interval(opcode) || opcode == COUNTER_CONFIG,
+        // A handle may live through the part without an event in it; references are as many as calls.
+        group::OBJECT => !matches!(opcode, object::opcode::REFERENCE | object::opcode::DEREFERENCE),
+        _ => false,
+    }
+}
+
+/// Ids of the .NET runtime that tell of methods, modules, assemblies and domains that come and go, and of
+/// collections, which have an event for each of their steps.
+const RUNTIME: [std::ops::RangeInclusive<u16>; 5] = [1..=4, 7..=9, 141..=145, 151..=158, 187..=190];
+
+fn is_describing_provider(event: &RawEvent<'_>) -> bool {
+    let id = event.descriptor().id;
+    match event.provider() {
+        clr::RUNDOWN => true,
+        clr::RUNTIME => RUNTIME.iter().any(|ids| ids.contains(&id)),
+        // What a setting or speed is holds until the next event.
+        KERNEL_PROCESS | KERNEL_POWER | PROCESSOR_POWER => true,
+        // A manifest of an EventSource, in pieces.
+        _ => id == CHUNK_ID,
+    }
+}

@@ -1,0 +1,113 @@
+//! What becomes of each event.
+
+use etwkit_decode::cut_mark::CutMark;
+use etwkit_decode::kernel::{Hook, event_trace, group};
+use etwkit_etl::RawEvent;
+
+use crate::chosen::Verdict;
+use crate::describing::is_describing;
+use crate::plan::{Plan, keeps_stack};
+
+/// What becomes of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fate {
+    /// Kept: it lies in the part, and is of a process and provider that were asked for.
+    Within,
+    /// Kept: it describes others.
+    Describing,
+    /// Kept: the numbers of the part need it.
+    Needed,
+    /// Dropped: it lies outside of the part.
+    Outside,
+    /// Dropped: it is of another process or provider.
+    Other,
+    /// Dropped: whose it is is not known.
+    Unknown,
+    /// Dropped: the header of a file that is merged, or the mark of an earlier cut.
+    Replaced,
+    /// Dropped: what it says is not understood, so that it cannot be redacted.
+    NotUnderstood,
+}
+
+impl Fate {
+    /// All of them, in the order in which they are told.
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Within,
+        Self::Describing,
+        Self::Needed,
+        Self::Outside,
+        Self::Other,
+        Self::Unknown,
+        Self::Replaced,
+        Self::NotUnderstood,
+    ];
+
+    /// Whether the event is kept.
+    #[must_use]
+    pub const fn is_kept(self) -> bool {
+        matches!(self, Self::Within | Self::Describing | Self::Needed)
+    }
+
+    /// As the text says it.
+    pub(crate) const fn sentence(self) -> &'static str {
+        match self {
+            Self::Within => "of the part",
+            Self::Describing => "that describe others",
+            Self::Needed => "outside of the part that its numbers need",
+            Self::Outside => "outside of the part",
+            Self::Other => "of other processes or providers",
+            Self::Unknown => "of which no process is known",
+            Self::Replaced => "headers and marks that new ones replace",
+            Self::NotUnderstood => "that are not understood, so that they cannot be redacted",
+        }
+    }
+
+    /// Its key in JSON.
+    pub(crate) const fn key(self) -> &'static str {
+        match self {
+            Self::Within => "within",
+            Self::Describing => "describing",
+            Self::Needed => "needed",
+            Self::Outside => "outside",
+            Self::Other => "other",
+            Self::Unknown => "unknown_process",
+            Self::Replaced => "replaced",
+            Self::NotUnderstood => "not_understood",
+        }
+    }
+}
+
+/// Decides over an event, given what the filters say of it.
+pub(crate) fn fate(event: &RawEvent<'_>, plan: &Plan, verdict: Verdict) -> Fate {
+    let hook = Hook::of(event);
+    if is_header(hook) || CutMark::of(event).is_some() {
+        return Fate::Replaced;
+    }
+    if plan.needed.contains(event) {
+        return if plan.part.holds(event.timestamp) { Fate::Within } else { Fate::Needed };
+    }
+    let describes = is_describing(hook, event);
+    match verdict {
+        Verdict::Wanted => {}
+        Verdict::Named if describes => return Fate::Describing,
+        Verdict::Named | Verdict::Other => return Fate::Other,
+        Verdict::Unknown => return Fate::Unknown,
+    }
+    if plan.part.holds(event.timestamp) {
+        Fate::Within
+    } else if describes {
+        Fate::Describing
+    } else if plan.asked.holds(event.timestamp)
+        || hook.and_then(|hook| keeps_stack(hook, event, &plan.asked, &plan.needed)) == Some(true)
+    {
+        // In a trace that was cut before all that is left outside of its part is needed.
+        Fate::Needed
+    } else {
+        Fate::Outside
+    }
+}
+
+/// Whether it is the header event of a file.
+pub(crate) fn is_header(hook: Option<Hook>) -> bool {
+    hook.is_some_and(|hook| (hook.group, hook.opcode) == (group::EVENT_TRACE, event_trace::opcode::HEADER))
+}

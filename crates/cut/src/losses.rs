@@ -1,0 +1,99 @@
+//! Where events of the recording are missing: a part says so where the whole did.
+
+use etwkit_decode::kernel::Hook;
+use etwkit_etl::session::{BufferEntry, TraceFile};
+use etwkit_etl::wire::buffer::flag;
+use etwkit_etl::wire::trace_header::mode;
+use etwkit_etl::{RawEvent, Session};
+use rustc_hash::FxHashMap;
+
+use crate::needed::{Id, Needed};
+
+/// Flags of buffers that say that something is missing.
+const LOST: u16 = flag::EVENTS_LOST | flag::BUFFER_LOST;
+
+/// A buffer of a session: its file and its number.
+type Buffer = (u16, u32);
+
+/// The buffers of a session at which events are missing, with the flags that say so.
+#[derive(Debug, Default)]
+pub(crate) struct Losses {
+    flags: FxHashMap<Buffer, u16>,
+}
+
+impl Losses {
+    /// From flags, from numbers that are missing, and from damage between buffers.
+    pub(crate) fn of(session: &Session) -> Self {
+        let mut losses = Self::default();
+        for (file, number) in session.files().iter().zip(0u16..) {
+            for (buffer, index) in file.buffers().iter().zip(0u32..) {
+                losses.add((number, index), buffer.header.buffer_flag & LOST);
+            }
+            if file.header().log_file_mode & (mode::RELOG | mode::APPEND) == 0 {
+                losses.missing_numbers(file, number);
+            }
+        }
+        for (file, offset) in session.damage().losses() {
+            let of = session.files().get(*file).map_or(&[][..], TraceFile::buffers);
+            // What is damaged is missing in front of the buffer that comes next.
+            let next = of.partition_point(|buffer| buffer.offset < *offset);
+            losses.add((*file as u16, next as u32), flag::EVENTS_LOST);
+        }
+        losses
+    }
+
+    fn add(&mut self, buffer: Buffer, flags: u16) {
+        if flags != 0 {
+            *self.flags.entry(buffer).or_default() |= flags;
+        }
+    }
+
+    /// A buffer that is not there may have been that of any processor.
+    fn missing_numbers(&mut self, file: &TraceFile, number: u16) {
+        let mut buffers: Vec<(&BufferEntry, u32)> = file.buffers().iter().zip(0u32..).skip(1).collect();
+        buffers.sort_by_key(|(buffer, _)| buffer.header.sequence_number);
+        let mut missing = 0u64;
+        let mut before: Option<i64> = None;
+        let mut known: FxHashMap<u16, u64> = FxHashMap::default();
+        for (buffer, index) in buffers {
+            let own = buffer.header.sequence_number;
+            missing += u64::from(before.is_some_and(|before| own.abs_diff(before) > 1));
+            before = Some(own);
+            if known.insert(buffer.header.cpu(), missing).unwrap_or(0) < missing {
+                self.add((number, index), flag::BUFFER_LOST);
+            }
+        }
+    }
+
+    pub(crate) fn flags(&self, event: &RawEvent<'_>) -> u16 {
+        self.flags.get(&(event.file, event.buffer)).copied().unwrap_or_default()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.flags.is_empty()
+    }
+}
+
+/// Finds the events between which others are missing: a gap reaches from the last one before it to the first
+/// one behind it.
+#[derive(Debug, Default)]
+pub(crate) struct Edges {
+    /// The last event of the kernel logger of each processor of a file, and whether its buffer has losses.
+    last: FxHashMap<(u16, u16), (u32, Id, bool)>,
+}
+
+impl Edges {
+    pub(crate) fn event(&mut self, event: &RawEvent<'_>, losses: &Losses, needed: &mut Needed) {
+        if losses.is_empty() || Hook::of(event).is_none() {
+            return;
+        }
+        let id = Id::of(event);
+        let is_lossy = losses.flags(event) != 0;
+        let last = self.last.entry((event.file, event.cpu)).or_insert((event.buffer, id, false));
+        if last.0 != event.buffer && (last.2 || is_lossy) {
+            needed.add(last.1);
+            needed.add(id);
+        }
+        *last = (event.buffer, id, is_lossy);
+    }
+}

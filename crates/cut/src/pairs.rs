@@ -1,0 +1,189 @@
+//! What was under way when a part of the time began, and what ended behind it: operations with an event when
+//! they start and one when they end.
+
+use etwkit_decode::kernel::file_io::{self, Operation, OperationEnd};
+use etwkit_decode::kernel::mini_filter::{self, Callback, Step};
+use etwkit_decode::kernel::{Hook, disk, group, idle, syscall};
+use etwkit_etl::RawEvent;
+use rustc_hash::FxHashMap;
+
+use crate::needed::{Id, Needed};
+use crate::part::Place;
+
+/// What a key means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Kind {
+    /// Request packet of a disk access.
+    Disk,
+    /// Request packet of a file operation.
+    File,
+    /// Open file.
+    Opened,
+    /// Callback of a minifilter driver.
+    Callback,
+    /// System calls of a thread, one in the other.
+    Call,
+    /// The last access that a disk completed.
+    Completed,
+    /// What a processor did last: it went to sleep, or woke up.
+    Idle,
+}
+
+/// A kind of operations with what tells one from the others.
+type Key = (Kind, u64);
+
+/// Operations that are held at most; where more are open their ends are missing.
+const MAX_OPEN: usize = 1 << 20;
+
+/// System calls in each other that are held for a thread.
+const MAX_NESTED: usize = 16;
+
+/// Which operation an event starts or ends.
+enum Told {
+    Starts(Key),
+    Ends(Key),
+    /// It takes the place of the one before.
+    Replaces(Key),
+}
+
+/// An operation that has not ended.
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    id: Id,
+    place: Place,
+}
+
+/// Operations that have not ended.
+#[derive(Debug, Default)]
+pub(crate) struct Pairs {
+    open: FxHashMap<Key, Vec<Open>>,
+}
+
+impl Pairs {
+    /// The part begins: what has not ended is needed.
+    pub(crate) fn begin(&self, needed: &mut Needed) {
+        self.open.values().flatten().for_each(|open| needed.add(open.id));
+    }
+
+    pub(crate) fn event(
+        &mut self,
+        hook: Hook,
+        event: &RawEvent<'_>,
+        running: Option<u32>,
+        place: Place,
+        needed: &mut Needed,
+    ) {
+        for told in told(hook, event, running).into_iter().flatten() {
+            match told {
+                Told::Starts(key) => self.start(key, event, place),
+                Told::Replaces(key) => {
+                    self.open.remove(&key);
+                    self.start(key, event, place);
+                }
+                Told::Ends(key) => {
+                    // What began in the part is told whole; a state reaches into it from where it began.
+                    let reaches = |open: Open| {
+                        open.place == Place::Within || key.0 == Kind::Idle && open.place == Place::Before
+                    };
+                    if self.end(key).is_some_and(reaches) && place == Place::Behind {
+                        needed.add_behind(event);
+                    }
+                }
+            }
+        }
+    }
+
+    fn start(&mut self, key: Key, event: &RawEvent<'_>, place: Place) {
+        if self.open.len() >= MAX_OPEN {
+            return;
+        }
+        let open = self.open.entry(key).or_default();
+        let is_nested = key.0 == Kind::Call;
+        if !is_nested {
+            // The end of the one before is missing.
+            open.clear();
+        } else if open.len() >= MAX_NESTED {
+            open.remove(0);
+        }
+        open.push(Open { id: Id::of(event), place });
+    }
+
+    fn end(&mut self, key: Key) -> Option<Open> {
+        let open = self.open.get_mut(&key)?;
+        let ended = open.pop();
+        if open.is_empty() {
+            self.open.remove(&key);
+        }
+        ended
+    }
+}
+
+fn told(hook: Hook, event: &RawEvent<'_>, running: Option<u32>) -> [Option<Told>; 2] {
+    match hook.group {
+        group::DISK => disk_access(hook, event),
+        group::FILE if file_io::name(hook.opcode).is_some() => file_operation(hook, event),
+        group::FILE if hook.opcode == file_io::opcode::OPERATION_END => {
+            let end = OperationEnd::parse(event.payload(), event.pointer_size());
+            [end.map(|end| Told::Ends((Kind::File, end.irp))), None]
+        }
+        group::FILE => [callback(hook, event), None],
+        group::PERFINFO => [call(hook, event, running), None],
+        group::POWER if matches!(hook.opcode, idle::opcode::ENTER | idle::opcode::EXIT) => {
+            let processor = (Kind::Idle, event.cpu.into());
+            [Some(Told::Ends(processor)), Some(Told::Starts(processor))]
+        }
+        _ => [None, None],
+    }
+}
+
+fn disk_access(hook: Hook, event: &RawEvent<'_>) -> [Option<Told>; 2] {
+    use disk::opcode::{FLUSH, FLUSH_INIT, READ, READ_INIT, WRITE, WRITE_INIT};
+    let (payload, pointer_size) = (event.payload(), event.pointer_size());
+    match hook.opcode {
+        READ_INIT | WRITE_INIT | FLUSH_INIT => {
+            let init = disk::parse_init(payload, hook.version, pointer_size);
+            [init.map(|(irp, _)| Told::Starts((Kind::Disk, irp))), None]
+        }
+        READ | WRITE | FLUSH => {
+            let io = disk::DiskIo::parse(payload, hook.opcode, hook.version, pointer_size);
+            let ends = io.map(|io| Told::Ends((Kind::Disk, io.irp)));
+            // The next access to the disk is served from here on.
+            [ends, io.map(|io| Told::Replaces((Kind::Completed, io.disk.into())))]
+        }
+        _ => [None, None],
+    }
+}
+
+fn file_operation(hook: Hook, event: &RawEvent<'_>) -> [Option<Told>; 2] {
+    let read = Operation::parse(event.payload(), hook.opcode, hook.version, event.pointer_size());
+    let Some(read) = read else { return [None, None] };
+    let file = (Kind::Opened, read.file_object);
+    let opened = match hook.opcode {
+        file_io::opcode::CREATE | file_io::opcode::CREATE_NEW => Some(Told::Starts(file)),
+        file_io::opcode::CLOSE => Some(Told::Ends(file)),
+        _ => None,
+    };
+    [Some(Told::Starts((Kind::File, read.irp))), opened]
+}
+
+fn callback(hook: Hook, event: &RawEvent<'_>) -> Option<Told> {
+    use mini_filter::opcode::{POST_FAILURE, PRE_START};
+    if !(PRE_START..=POST_FAILURE).contains(&hook.opcode) {
+        return None;
+    }
+    let read = Callback::parse(event.payload(), hook.opcode, event.pointer_size())?;
+    let call = read.call;
+    let mixed = call.routine.rotate_left(17) ^ call.irp.rotate_left(34) ^ call.callback_data;
+    let key = (Kind::Callback, mixed ^ u64::from(call.is_post));
+    Some(if read.step == Step::Start { Told::Starts(key) } else { Told::Ends(key) })
+}
+
+fn call(hook: Hook, event: &RawEvent<'_>, running: Option<u32>) -> Option<Told> {
+    let key = |tid: u32| (Kind::Call, tid.into());
+    let tid = event.thread_id().or(running);
+    match hook.opcode {
+        syscall::opcode::ENTER => tid.map(|tid| Told::Starts(key(tid))),
+        syscall::opcode::EXIT => tid.map(|tid| Told::Ends(key(tid))),
+        _ => None,
+    }
+}

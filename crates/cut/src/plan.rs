@@ -1,0 +1,127 @@
+//! The first pass over a trace: which events outside a part of the time its numbers need.
+//!
+//! A part is read as `--range` reads the whole: from its begin on, with what is known of the time before. So
+//! it keeps the events that say how things stood when it began (who ran and who waited, what was read and
+//! written), and those behind it that end what began in it. All stay as they were logged, at their own times.
+
+use etwkit_decode::cut_mark::CutMark;
+use etwkit_decode::kernel::{Hook, group, stack};
+use etwkit_etl::RawEvent;
+use etwkit_etl::clock::Clock;
+use etwkit_trace::import::Range;
+use rustc_hash::FxHashSet;
+
+use crate::began::began;
+use crate::needed::{Id, Needed};
+use crate::pairs::Pairs;
+use crate::part::{Part, Place};
+use crate::stack_keys::StackKeys;
+use crate::switches::Switches;
+
+/// What the first pass found out.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    /// The part that was asked for.
+    pub(crate) asked: Part,
+    /// The part that the new trace is: what was cut before is no larger than it was.
+    pub(crate) part: Part,
+    pub(crate) needed: Needed,
+    /// The part that the trace itself is, if it was cut before.
+    pub(crate) mark: Option<CutMark>,
+}
+
+/// Makes a plan. Wants all events, in the order of time.
+#[derive(Debug)]
+pub(crate) struct Planner {
+    plan: Plan,
+    switches: Switches,
+    pairs: Pairs,
+    stacks: StackKeys,
+    place: Place,
+    /// Processors that had an event, and the last event of the kernel.
+    processors: FxHashSet<u16>,
+    last: Option<Id>,
+}
+
+impl Planner {
+    /// `is_filtered`: whether some events may not be wanted.
+    pub(crate) fn new(part: Part, is_filtered: bool) -> Self {
+        Self {
+            plan: Plan { asked: part, part, needed: Needed::default(), mark: None },
+            switches: Switches::new(is_filtered),
+            pairs: Pairs::default(),
+            stacks: StackKeys::default(),
+            place: Place::Before,
+            processors: FxHashSet::default(),
+            last: None,
+        }
+    }
+
+    pub(crate) fn needed(&mut self) -> &mut Needed {
+        &mut self.plan.needed
+    }
+
+    /// Takes an event; `is_wanted` says whether the filters let it pass.
+    pub(crate) fn event(&mut self, event: &RawEvent<'_>, is_wanted: bool) {
+        if let Some(mark) = CutMark::of(event) {
+            self.plan.mark = Some(self.plan.mark.map_or(mark, |before| before.with(mark)));
+            return;
+        }
+        let Some(hook) = Hook::of(event) else { return };
+        let Self { plan: Plan { asked: part, needed, .. }, switches, pairs, stacks, place, .. } = self;
+        if hook.group != group::EVENT_TRACE {
+            // From when to when the kernel and each processor were recorded.
+            if self.processors.insert(event.cpu) {
+                needed.add(Id::of(event));
+            }
+            self.last = Some(Id::of(event));
+        }
+        let now = part.place(event.timestamp);
+        if *place == Place::Before && now != Place::Before {
+            switches.begin(needed);
+            pairs.begin(needed);
+        }
+        // Only damaged files go back in time.
+        *place = (*place).max(now);
+        switches.event(hook, event, *place, is_wanted, needed);
+        if !is_wanted {
+            return;
+        }
+        if *place == Place::Behind && began(hook, event).is_some_and(|began| part.holds(began)) {
+            needed.add_behind(event);
+        }
+        pairs.event(hook, event, switches.running_on(event.cpu), *place, needed);
+        if let Some(key) = stacks.definition(hook, event) {
+            needed.add(key);
+        } else if keeps_stack(hook, event, part, needed) == Some(true) {
+            stacks.reference(hook, event);
+        }
+    }
+
+    /// The plan.
+    pub(crate) fn finish(mut self, clock: &Clock) -> Plan {
+        if self.place == Place::Before {
+            self.switches.begin(&mut self.plan.needed);
+            self.pairs.begin(&mut self.plan.needed);
+        }
+        self.last.into_iter().for_each(|last| self.plan.needed.add(last));
+        if let Some(mark) = self.plan.mark {
+            let Range { start_ns, end_ns } = self.plan.part.range;
+            let range = Range { start_ns: start_ns.max(mark.start_ns), end_ns: end_ns.min(mark.end_ns) };
+            self.plan.part = Part::new(range, clock);
+        }
+        self.plan
+    }
+}
+
+/// Whether the stack that an event holds, or refers to, is kept; `None` if it is no such event.
+pub(crate) fn keeps_stack(hook: Hook, event: &RawEvent<'_>, part: &Part, needed: &Needed) -> Option<bool> {
+    use stack::opcode::{REFERENCE_KERNEL, REFERENCE_USER, STACK};
+    if hook.group != group::STACK || !matches!(hook.opcode, STACK | REFERENCE_KERNEL | REFERENCE_USER) {
+        return None;
+    }
+    let owner = stack::Owner::parse(event.payload());
+    let is_of_kept =
+        |owner: stack::Owner| part.holds(owner.timestamp) || needed.has_stacks_of(owner.timestamp);
+    Some(part.holds(event.timestamp) || owner.is_some_and(is_of_kept))
+}

@@ -1,0 +1,166 @@
+//! The texts of a payload, field by field: replaced where they lie.
+
+use etwkit_decode::Plan;
+use etwkit_decode::element::{self, Context};
+use etwkit_decode::schema::{Count, Field, MAX_DEPTH, Out, Type};
+use etwkit_etl::bytes::Cursor;
+
+use super::names::Names;
+
+/// What is done with some bytes of a payload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Deed {
+    Wide,
+    Narrow,
+    Sid,
+    Address,
+    /// What they say is not known.
+    Clear,
+}
+
+/// Bytes of a payload and what is done with them.
+type Place = (usize, usize, Deed);
+
+/// Replaces all texts of a payload. `None` if it is not as the plan says.
+pub(super) fn redact(plan: &Plan, payload: &mut [u8], names: &mut Names) -> Option<()> {
+    let mut walk =
+        Walk { places: Vec::new(), context: Context::new(plan.pointer_size(), plan.schema().slots) };
+    let mut cursor = Cursor::new(payload);
+    for field in &plan.schema().fields {
+        walk.field(field, &mut cursor, 0)?;
+    }
+    // What newer versions of an event have behind its fields may be anything.
+    walk.places.push((cursor.position(), payload.len(), Deed::Clear));
+    for (start, end, deed) in walk.places {
+        let bytes = payload.get_mut(start..end)?;
+        match deed {
+            Deed::Wide => names.wide(bytes),
+            Deed::Narrow => names.narrow(bytes),
+            Deed::Sid => names.sid(bytes),
+            Deed::Address => names.address(bytes),
+            Deed::Clear => bytes.fill(0),
+        }
+    }
+    Some(())
+}
+
+/// Whether every event of a plan stays as it is: it has only numbers, and none behind them.
+pub(super) fn is_plain(plan: &Plan, payload: &[u8]) -> bool {
+    let is_number = |field: &Field| {
+        field.count == Count::One
+            && deed(field).is_none()
+            && field.ty.fixed_size(plan.pointer_size()).is_some()
+    };
+    plan.is_fixed() && plan.fixed_len() == payload.len() && plan.schema().fields.iter().all(is_number)
+}
+
+struct Walk {
+    places: Vec<Place>,
+    context: Context,
+}
+
+impl Walk {
+    fn field(&mut self, field: &Field, cursor: &mut Cursor<'_>, depth: usize) -> Option<()> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        self.context.step()?;
+        let count = self.context.count(field, cursor)?;
+        if field.count != Count::One && field.ty != Type::Struct {
+            return self.array(field, count, cursor);
+        }
+        for _ in 0..count {
+            let before = cursor.position();
+            if count == usize::MAX && cursor.is_empty() {
+                break;
+            }
+            self.element(field, cursor, depth)?;
+            // Elements without bytes would let a claimed count of billions run.
+            if cursor.position() == before && field.count != Count::One {
+                break;
+            }
+        }
+        Some(())
+    }
+
+    fn element(&mut self, field: &Field, cursor: &mut Cursor<'_>, depth: usize) -> Option<()> {
+        if field.ty == Type::Struct {
+            return field.members.iter().try_for_each(|member| self.field(member, cursor, depth + 1));
+        }
+        self.context.step()?;
+        let before = cursor.position();
+        let bytes = element::take(field, cursor, &self.context)?;
+        self.context.remember(field, bytes);
+        let start = before + front(field.ty, self.context.pointer_size, bytes.len());
+        self.places.extend(deed(field).map(|deed| (start, start + bytes.len(), deed)));
+        Some(())
+    }
+
+    /// An array: of small numbers it may be a text, or bytes of whatever.
+    fn array(&mut self, field: &Field, count: usize, cursor: &mut Cursor<'_>) -> Option<()> {
+        let Some(size) = field.ty.fixed_size(self.context.pointer_size) else {
+            for _ in 0..count {
+                let before = cursor.position();
+                if count == usize::MAX && cursor.is_empty() {
+                    break;
+                }
+                self.element(field, cursor, 0)?;
+                if cursor.position() == before {
+                    break;
+                }
+            }
+            return Some(());
+        };
+        let rest = cursor.rest().len();
+        let len = if count == usize::MAX { rest - rest % size.max(1) } else { count.checked_mul(size)? };
+        let start = cursor.position();
+        cursor.take(len)?;
+        let deed = match (field.ty, field.out) {
+            (Type::UnicodeChar, _) | (Type::Int16 | Type::UInt16, Out::String) => Some(Deed::Wide),
+            (Type::AnsiChar, _) | (Type::Int8 | Type::UInt8, Out::String) => Some(Deed::Narrow),
+            (Type::Int8 | Type::UInt8 | Type::Int16 | Type::UInt16, _) => Some(Deed::Clear),
+            _ => deed(field),
+        };
+        match deed {
+            Some(deed @ (Deed::Address | Deed::Sid)) if size > 0 => {
+                self.places.extend((start..start + len).step_by(size).map(|at| (at, at + size, deed)));
+            }
+            deed => self.places.extend(deed.map(|deed| (start, start + len, deed))),
+        }
+        Some(())
+    }
+}
+
+/// Bytes in front of what an element holds.
+const fn front(ty: Type, pointer_size: usize, len: usize) -> usize {
+    match ty {
+        Type::CountedUnicode
+        | Type::CountedAnsi
+        | Type::CountedBinary
+        | Type::ReversedCountedUnicode
+        | Type::ReversedCountedAnsi => 2,
+        Type::HexDump => 4,
+        Type::TokenSid if len > 0 => 2 * pointer_size,
+        _ => 0,
+    }
+}
+
+/// What is done with an element of a field; `None` for numbers, which stay.
+const fn deed(field: &Field) -> Option<Deed> {
+    Some(match field.ty {
+        Type::UnicodeString
+        | Type::CountedUnicode
+        | Type::ReversedCountedUnicode
+        | Type::RestUnicode
+        | Type::UnicodeChar => Deed::Wide,
+        Type::AnsiString
+        | Type::CountedAnsi
+        | Type::ReversedCountedAnsi
+        | Type::RestAnsi
+        | Type::AnsiChar => Deed::Narrow,
+        Type::Sid | Type::TokenSid => Deed::Sid,
+        Type::Ipv4 | Type::Ipv6 => Deed::Address,
+        Type::Binary | Type::CountedBinary | Type::HexDump => Deed::Clear,
+        _ => return None,
+    })
+}

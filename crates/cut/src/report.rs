@@ -1,0 +1,104 @@
+//! What the command prints.
+
+use etwkit_trace::import::Range;
+use serde_json::{Map, Value, json};
+
+use crate::fate::Fate;
+use crate::run::Done;
+
+/// Lines for people.
+#[must_use]
+pub fn lines(done: &Done) -> Vec<String> {
+    let cut = &done.cut;
+    let (read, written) = done.sizes;
+    let mut lines = vec![format!(
+        "{}: {} of {} events, {} of {} bytes",
+        done.out.display(),
+        grouped(cut.total(true)),
+        grouped(cut.total(true) + cut.total(false)),
+        grouped(written),
+        grouped(read),
+    )];
+    for kept in [true, false] {
+        let fates = Fate::ALL.into_iter().filter(|fate| fate.is_kept() == kept);
+        let counts: Vec<(Fate, u64)> =
+            fates.filter_map(|fate| Some((fate, *cut.events.get(&fate)?))).filter(|(_, n)| *n > 0).collect();
+        if counts.is_empty() {
+            continue;
+        }
+        lines.push(if kept { "Kept".to_owned() } else { "Dropped".to_owned() });
+        let wide = counts.iter().map(|(_, count)| grouped(*count).len()).max().unwrap_or_default();
+        lines.extend(counts.iter().map(|(fate, n)| format!("  {:>wide$} {}", grouped(*n), fate.sentence())));
+    }
+    if let Some(before) = cut.cut_before {
+        lines.push(format!("It was a part before: {}", seconds(before)));
+    }
+    if let Some(texts) = cut.texts {
+        lines.push(format!("Replaced {} different texts", grouped(texts)));
+    }
+    let losses = cut.damage.losses().len();
+    if losses > 0 {
+        lines.push(format!("The recording is damaged in {losses} places: events are missing"));
+    }
+    lines
+}
+
+/// What [`lines`] reports, as JSON: kept and dropped events by reason; a reason without events has 0.
+#[must_use]
+pub fn json(done: &Done) -> Value {
+    let cut = &done.cut;
+    let counts = |kept: bool| -> Map<String, Value> {
+        let fates = Fate::ALL.into_iter().filter(|fate| fate.is_kept() == kept);
+        let count = |fate: Fate| cut.events.get(&fate).copied().unwrap_or_default();
+        fates.map(|fate| (fate.key().to_owned(), count(fate).into())).collect()
+    };
+    let ends = |range: Range| {
+        let bound = |ns: i64, open: i64| if ns == open { Value::Null } else { ns.into() };
+        json!({"start_ns": bound(range.start_ns, i64::MIN), "end_ns": bound(range.end_ns, i64::MAX)})
+    };
+    json!({
+        "traces": done.traces,
+        "out": done.out,
+        "range": cut.range.map(ends),
+        "cut_before": cut.cut_before.map(ends),
+        "kept": counts(true),
+        "dropped": counts(false),
+        "kept_events": cut.total(true),
+        "dropped_events": cut.total(false),
+        "kept_bytes": cut.bytes,
+        "read_bytes": done.sizes.0,
+        "written_bytes": done.sizes.1,
+        "replaced_texts": cut.texts,
+        "damaged_places": cut.damage.losses().len(),
+    })
+}
+
+fn seconds(range: Range) -> String {
+    let bound =
+        |ns: i64, open: i64| if ns == open { String::new() } else { format!("{:.6}", ns as f64 / 1e9) };
+    format!("{}..{} s", bound(range.start_ns, i64::MIN), bound(range.end_ns, i64::MAX))
+}
+
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push('_');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_stand_in_groups_of_three() {
+        for (number, text) in [(7, "7"), (1234, "1_234"), (1_234_567, "1_234_567")] {
+            assert_eq!(grouped(number), text);
+        }
+    }
+}

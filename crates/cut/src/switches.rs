@@ -1,0 +1,156 @@
+//! Who ran and who waited when a part of the time began, and who came back behind it.
+
+use etwkit_decode::kernel::scheduler::{ContextSwitch, ReadyThread, opcode};
+use etwkit_decode::kernel::{Hook, group, thread};
+use etwkit_etl::RawEvent;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::needed::{Id, Needed};
+use crate::part::Place;
+
+/// A ready event with the switch that brought the thread that logged it.
+type Ready = (Id, Option<Id>);
+
+/// The last that is known of a thread.
+#[derive(Debug, Default)]
+struct Thread {
+    /// It was taken off.
+    out: Option<Id>,
+    /// It was made ready: for the first and the last time before it was taken off, for the first time since.
+    first: Option<Ready>,
+    last: Option<Ready>,
+    since: Option<Ready>,
+}
+
+impl Thread {
+    fn events(&self) -> impl Iterator<Item = Id> {
+        let ready = [self.first, self.last, self.since].into_iter().flatten();
+        self.out.into_iter().chain(ready.flat_map(|(ready, by)| by.into_iter().chain([ready])))
+    }
+}
+
+/// Follows processors and threads.
+#[derive(Debug, Default)]
+pub(crate) struct Switches {
+    /// The switch that brought the thread of each processor, and that thread.
+    running: FxHashMap<u16, (Id, u32)>,
+    threads: FxHashMap<u32, Thread>,
+    /// Processors that switched behind the part.
+    switched: FxHashSet<u16>,
+    /// Threads that were switched in, and out, before: their first switches say when and where they began.
+    came: FxHashSet<u32>,
+    went: FxHashSet<u32>,
+    /// Whether some events are not wanted.
+    is_filtered: bool,
+}
+
+impl Switches {
+    pub(crate) fn new(is_filtered: bool) -> Self {
+        Self { is_filtered, ..Self::default() }
+    }
+
+    pub(crate) fn running_on(&self, cpu: u16) -> Option<u32> {
+        self.running.get(&cpu).map(|(_, tid)| *tid)
+    }
+
+    /// The part begins: what is known so far is needed.
+    pub(crate) fn begin(&self, needed: &mut Needed) {
+        self.running.values().for_each(|(id, _)| needed.add(*id));
+        self.threads.values().flat_map(Thread::events).for_each(|id| needed.add(id));
+    }
+
+    /// Takes an event; of those that the filters do not let pass only who runs is learned.
+    pub(crate) fn event(
+        &mut self,
+        hook: Hook,
+        event: &RawEvent<'_>,
+        place: Place,
+        is_wanted: bool,
+        needed: &mut Needed,
+    ) {
+        if (hook.group, hook.opcode) == (group::THREAD, thread::opcode::START)
+            && let Some(started) = thread::Thread::parse(event.payload(), hook.version)
+        {
+            // The id is that of another thread from here on.
+            self.came.remove(&started.tid);
+            self.went.remove(&started.tid);
+        }
+        if hook.group != group::THREAD
+            || !matches!(hook.opcode, opcode::CONTEXT_SWITCH | opcode::READY_THREAD)
+        {
+            // The thread that runs is the one that an event without ids is of.
+            if self.is_filtered && is_wanted && place == Place::Within && event.thread_id().is_none() {
+                self.running.get(&event.cpu).into_iter().for_each(|(id, _)| needed.add(*id));
+            }
+            return;
+        }
+        if !is_wanted {
+            if hook.opcode == opcode::CONTEXT_SWITCH
+                && let Some(switch) = ContextSwitch::parse(event.payload())
+            {
+                self.running.insert(event.cpu, (Id::of(event), switch.new_tid));
+            }
+            return;
+        }
+        if hook.opcode == opcode::CONTEXT_SWITCH {
+            if let Some(switch) = ContextSwitch::parse(event.payload()) {
+                self.switch(&switch, event, place, needed);
+            }
+        } else if hook.opcode == opcode::READY_THREAD
+            && let Some(ready) = ReadyThread::parse(event.payload())
+        {
+            self.ready(ready.tid, event, place, needed);
+        }
+    }
+
+    fn switch(&mut self, switch: &ContextSwitch, event: &RawEvent<'_>, place: Place, needed: &mut Needed) {
+        let id = Id::of(event);
+        self.running.insert(event.cpu, (id, switch.new_tid));
+        if self.came.insert(switch.new_tid) {
+            needed.add(id);
+            let ready = self.threads.get(&switch.new_tid).map(Thread::events);
+            ready.into_iter().flatten().for_each(|id| needed.add(id));
+        }
+        if self.went.insert(switch.old_tid) {
+            needed.add(id);
+        }
+        let came_back = self.threads.remove(&switch.new_tid).is_some_and(|thread| thread.out.is_some());
+        if place == Place::Behind {
+            // Who went off behind the part is of no interest any more.
+            if self.switched.insert(event.cpu) || came_back {
+                needed.add_behind(event);
+            }
+            self.threads.remove(&switch.old_tid);
+            return;
+        }
+        if switch.old_tid != 0 {
+            let thread = self.threads.entry(switch.old_tid).or_default();
+            (thread.out, thread.since) = (Some(id), None);
+        }
+    }
+
+    fn ready(&mut self, tid: u32, event: &RawEvent<'_>, place: Place, needed: &mut Needed) {
+        let ready = (Id::of(event), self.running.get(&event.cpu).map(|(id, _)| *id));
+        if place == Place::Behind {
+            if let Some(thread) = self.threads.get_mut(&tid)
+                && thread.out.is_some()
+                && thread.since.replace(ready).is_none()
+            {
+                needed.add_behind(event);
+                ready.1.into_iter().for_each(|by| needed.add(by));
+            }
+            return;
+        }
+        if self.is_filtered && place == Place::Within {
+            ready.1.into_iter().for_each(|by| needed.add(by));
+        }
+        let thread = self.threads.entry(tid).or_default();
+        if thread.out.is_some() {
+            thread.since.get_or_insert(ready);
+        } else if thread.first.is_some() {
+            thread.last = Some(ready);
+        } else {
+            thread.first = Some(ready);
+        }
+    }
+}

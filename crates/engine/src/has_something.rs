@@ -1,0 +1,48 @@
+//! Whether a trace has something for a question, without asking it.
+
+use etwkit_query::Session;
+use etwkit_query::question::{AnyQuestion, AnyRequest};
+
+/// Tables that say what things are called: that they have rows is nothing to answer from.
+const NAMES: [&str; 13] = [
+    "process",
+    "process_recorded",
+    "thread",
+    "trace",
+    "extract",
+    "topic",
+    "module",
+    "method",
+    "frame",
+    "stack",
+    "stack_frame",
+    "stack_text",
+    "diagnostic",
+];
+
+/// The tables that a statement reads and that are not only names of things; nothing where that is not known
+/// before it is asked.
+#[must_use]
+pub fn telling_tables(session: &Session, sql: &str) -> Option<Vec<String>> {
+    let mut tables = session.tables_named(sql).ok()?;
+    tables.retain(|name| !NAMES.contains(&name.as_str()));
+    Some(tables)
+}
+
+/// Whether what the request needs was recorded, or a table that it reads has rows. Where nobody can say
+/// before it is asked, it may.
+#[must_use]
+pub fn can_answer(session: &Session, request: &dyn AnyRequest) -> bool {
+    if request.of_names().is_some() {
+        return false;
+    }
+    let Some(tables) = telling_tables(session, &request.show_sql()) else { return true };
+    tables.is_empty() || tables.iter().any(|name| session.has_rows(name) == Some(true))
+}
+
+/// Whether a trace has something for a question as it is asked without options.
+#[must_use]
+pub fn has_something(session: &Session, question: &dyn AnyQuestion) -> bool {
+    let request = question.read(&serde_json::Map::new());
+    request.map_or(true, |request| can_answer(session, &*request))
+}

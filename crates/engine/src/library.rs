@@ -1,0 +1,14 @@
+//! The library of SQL: questions of tables, and the question of each rule of a diagnosis.
+
+use etwkit_query::library::{Query, all};
+
+/// All questions that come with the program, in the order of the reference.
+pub fn library() -> impl Iterator<Item = &'static Query> {
+    all().iter().chain(etwkit_analysis::diagnose::rules().iter().map(etwkit_analysis::diagnose::Rule::query))
+}
+
+/// The question of that name, as `cpu/processes` or `rules/dns-timeout`.
+#[must_use]
+pub fn library_question(name: &str) -> Option<&'static Query> {
+    library().find(|query| query.name == name)
+}

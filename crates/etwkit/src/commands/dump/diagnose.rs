@@ -1,0 +1,139 @@
+//! `etwkit diagnose`: rules are asked what made a trace slow, or one of them is explained.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use clap::{Args, Command};
+use etwkit_analysis::diagnose::{DiagnoseRequest, Reported, html, markdown, rules};
+use etwkit_analysis::questions::DIAGNOSE;
+use etwkit_engine::DiskFiles;
+use etwkit_files::out_file::Replace;
+use etwkit_query::question::{AnyQuestion, Question as _, Request as _};
+use etwkit_terminal::{Exit, Table};
+
+use super::declared::Declared;
+use super::output::ask_each;
+use super::own::{self, Own, OwnArgs};
+use super::{one_finding, page};
+use crate::options::OUTPUT;
+use crate::printer::Printer;
+
+/// Names the question.
+#[derive(Debug)]
+pub(crate) struct Diagnose;
+
+impl Own for Diagnose {
+    type More = MoreArgs;
+
+    fn question() -> &'static dyn AnyQuestion {
+        DIAGNOSE
+    }
+
+    fn adjusted(command: Command) -> Command {
+        command.mut_arg("extracts", |arg| arg.required(false).required_unless_present("explain"))
+    }
+}
+
+/// What is explained instead of asking, and files to hand on.
+#[derive(Debug, Args)]
+pub(crate) struct MoreArgs {
+    /// Print a rule: what it finds, its thresholds with their reasons, its SQL; or all, as a list
+    #[arg(long, value_name = "RULE|all")]
+    explain: Option<String>,
+    /// Write this finding of the list to the file that --out names: a page with the rows behind it, and these
+    /// for programs
+    #[arg(long, value_name = "N", requires = "out", help_heading = OUTPUT,
+          conflicts_with_all = ["json", "csv", "fail-on", "explain"],
+          value_parser = clap::value_parser!(i64).range(1..))]
+    finding: Option<i64>,
+    /// The file of --finding, a .zip
+    #[arg(long, value_name = "FILE", requires = "finding", help_heading = OUTPUT)]
+    out: Option<PathBuf>,
+    /// Write the findings as one page of HTML, with all that is known of each, instead of printing them
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT,
+          conflicts_with_all = ["json", "csv", "markdown", "explain", "finding"])]
+    html: Option<PathBuf>,
+    /// Write them as Markdown, for an issue or a mail; - prints it
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT,
+          conflicts_with_all = ["json", "csv", "explain", "finding"])]
+    markdown: Option<PathBuf>,
+}
+
+pub(crate) type DiagnoseArgs = OwnArgs<Diagnose>;
+
+pub(crate) fn run(args: &DiagnoseArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    let MoreArgs { explain: rule, finding, out, html: page, markdown: text } = &args.more;
+    if let Some((number, file)) = finding.zip(out.as_deref()) {
+        return one_finding::run(&args.question, number, file, printer);
+    }
+    match (rule.as_deref(), page, text) {
+        (Some("all"), ..) => list(printer),
+        (Some(name), ..) => explain(name, printer),
+        (None, Some(file), _) => {
+            let replace = page::may_replace(file, DIAGNOSE.name())?;
+            report(&args.question, printer, |printer, all| page::write(file, replace, &html(all), printer))
+        }
+        (None, None, Some(file)) if file == Path::new("-") => {
+            report(&args.question, printer, |printer, all| Ok(printer.block(&markdown(all))?))
+        }
+        (None, None, Some(file)) => {
+            page::check_new(file)?;
+            let write = page::write;
+            report(&args.question, printer, |printer, all| {
+                write(file, Replace::Nothing, &markdown(all), printer)
+            })
+        }
+        (None, None, None) => own::run(args, printer),
+    }
+}
+
+/// What the rules say of each extract.
+pub(super) fn diagnosed(asked: &Declared, printer: &mut Printer<'_>) -> anyhow::Result<Vec<Reported>> {
+    let mut request = DiagnoseRequest::from_json(&asked.values)?;
+    request.check()?;
+    request.read_files(&DiskFiles)?;
+    let mut all = Vec::new();
+    let ask = |session: &_| request.ask(session);
+    ask_each(&asked.common, DIAGNOSE.name(), printer, ask, |_, one| {
+        all.push(Reported { trace: one.info.file_name, diagnosis: one.answer });
+        Ok(())
+    })?;
+    Ok(all)
+}
+
+/// Asks all extracts and hands on what their rules say.
+fn report(
+    asked: &Declared,
+    printer: &mut Printer<'_>,
+    write: impl FnOnce(&mut Printer<'_>, &[Reported]) -> anyhow::Result<()>,
+) -> anyhow::Result<Exit> {
+    let all = diagnosed(asked, printer)?;
+    write(printer, &all)?;
+    let fails = all.iter().filter_map(|one| one.diagnosis.fails).max();
+    Ok(match fails {
+        Some(true) => Exit::Failed,
+        None if all.iter().all(|one| one.diagnosis.findings.is_empty()) => Exit::Nothing,
+        _ => Exit::Answered,
+    })
+}
+
+fn list(printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    let rows = rules().iter().map(|rule| [rule.name.clone(), rule.title.clone(), rule.needs.join(", ")]);
+    printer.table(&Table::of("rule|what it finds|what has to be recorded", rows))?;
+    Ok(Exit::Answered)
+}
+
+/// A rule with its parts in words, and as a file of rules has it.
+fn explain(name: &str, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    let Some(rule) = rules().iter().find(|rule| rule.name == name) else {
+        let names: Vec<&str> = rules().iter().map(|rule| rule.name.as_str()).collect();
+        bail!("there is no rule \"{name}\"; there are: {}", names.join(", "));
+    };
+    printer.heading(&rule.title)?;
+    let mut table = Table::pairs();
+    rule.words().into_iter().for_each(|(name, text)| table.row([name.to_owned(), text]));
+    printer.table(&table)?;
+    printer.heading("As a file of rules (--rules) has it")?;
+    printer.block(&format!("-- rule: {}\n{}", rule.name, rule.text()))?;
+    Ok(Exit::Answered)
+}

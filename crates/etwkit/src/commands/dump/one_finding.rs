@@ -1,0 +1,93 @@
+//! One finding of a trace as a file to mail: whoever gets it needs neither the trace nor this program.
+
+use std::io::{BufWriter, Seek, Write};
+use std::path::Path;
+
+use anyhow::{Context as _, bail};
+use etwkit_analysis::diagnose::{FindingRow, Printed, html_of_one, words};
+use etwkit_files::out_file::{self, OutFile, Replace};
+use etwkit_terminal::Exit;
+use etwkit_terminal::errors::advised;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use super::declared::Declared;
+use super::diagnose::diagnosed;
+use super::page;
+use crate::printer::Printer;
+
+/// Writes the finding of that number, of the one trace that is asked.
+///
+/// # Errors
+/// There are several traces, there is no such finding, or the file cannot be written.
+pub(super) fn run(
+    asked: &Declared,
+    number: i64,
+    file: &Path,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<Exit> {
+    page::check_new(file)?;
+    let chosen = asked.common.chosen()?;
+    let [extract] = chosen.as_ref() else {
+        let hint = "give the trace whose finding it is";
+        return Err(advised("--finding is of one trace, and here are several".to_owned(), hint));
+    };
+    let all = diagnosed(asked, printer)?;
+    let Some(one) = all.first() else { return Ok(Exit::Nothing) };
+    let findings = &one.diagnosis.findings;
+    let Some(finding) = findings.iter().find(|finding| finding.number == number) else {
+        let hint = "etwkit diagnose lists the findings with their numbers in --json";
+        return Err(advised(
+            format!("{} has {} findings, and none is number {number}", one.trace, findings.len()),
+            hint,
+        ));
+    };
+    let archive = out_file::buffered(file, Replace::Nothing)?;
+    let archive = write(archive, (&one.trace, finding), extract).with_context(|| out_file::cannot(file))?;
+    out_file::keep(archive, file)?;
+    printer.line(&format!("Wrote {}", file.display()))?;
+    Ok(Exit::Answered)
+}
+
+/// Packs the page, the finding, and what each line of its evidence answers for people and for programs.
+fn write(
+    to: BufWriter<OutFile>,
+    (trace, finding): (&str, &FindingRow),
+    extract: &Path,
+) -> anyhow::Result<BufWriter<OutFile>> {
+    let mut archive = ZipWriter::new(to);
+    let mut printed = Vec::new();
+    for (at, line) in finding.evidence.lines().enumerate() {
+        let answer = |more| answer(line, extract, more).map(|text| without_folders(&text, extract, trace));
+        let text = answer(&["--top=0"]).or_else(|_| answer(&[]))?;
+        add(&mut archive, &format!("evidence-{}.jsonl", at + 1), &answer(&["--json"])?)?;
+        printed.push(Printed { line: line.to_owned(), text });
+    }
+    add(&mut archive, "finding.json", &serde_json::to_string_pretty(finding)?)?;
+    add(&mut archive, "finding.html", &html_of_one(trace, finding, &printed))?;
+    Ok(archive.finish()?)
+}
+
+fn add(archive: &mut ZipWriter<impl Write + Seek>, name: &str, text: &str) -> anyhow::Result<()> {
+    archive.start_file(name, SimpleFileOptions::default())?;
+    Ok(archive.write_all(text.as_bytes())?)
+}
+
+/// An answer that names the trace, where it had the folders that lead to it: nobody else has to know these.
+fn without_folders(text: &str, extract: &Path, trace: &str) -> String {
+    let path = extract.display().to_string();
+    let in_json = path.escape_default().to_string().replace("\\'", "'");
+    text.replace(&in_json, trace).replace(&path, trace)
+}
+
+/// What a command line answers.
+fn answer(line: &str, extract: &Path, more: &[&str]) -> anyhow::Result<String> {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let mut args = vec!["etwkit".into(), "--quiet".into()];
+    args.extend(words(line).into_iter().chain(more.iter().map(|&word| word.to_owned())).map(Into::into));
+    args.push(extract.as_os_str().to_owned());
+    if crate::run(args, &mut out, &mut err) == Exit::Error {
+        bail!("etwkit {line}: {}", String::from_utf8_lossy(&err));
+    }
+    Ok(String::from_utf8_lossy(&out).into_owned())
+}

@@ -1,0 +1,54 @@
+//! Answers as files to hand on, which the command that wrote one writes again.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::Path;
+
+use anyhow::Context as _;
+use etwkit_analysis::page_begins;
+use etwkit_files::out_file::{self, Replace};
+use etwkit_terminal::errors::advised;
+
+use crate::printer::Printer;
+
+/// What may be replaced at that place: pages that this command wrote.
+///
+/// # Errors
+/// Something else is there.
+pub(super) fn may_replace(file: &Path, command: &str) -> anyhow::Result<Replace> {
+    let begins = page_begins(command);
+    let mut found = vec![0; begins.len()];
+    let read = File::open(file).and_then(|mut file| file.read_exact(&mut found));
+    let is_own = read.is_ok() && found == begins.as_bytes();
+    if !is_own && file.is_file() {
+        let message = format!("{} exists, and is no page of etwkit {command}", file.display());
+        return Err(advised(message, "give another name"));
+    }
+    let replace = if is_own { Replace::Anything } else { Replace::Nothing };
+    out_file::check(file, replace)?;
+    Ok(replace)
+}
+
+/// Refuses a place where something is.
+///
+/// # Errors
+/// There is a file or a folder.
+pub(super) fn check_new(file: &Path) -> anyhow::Result<()> {
+    if file.is_file() {
+        return Err(advised(format!("{} exists", file.display()), "give another name"));
+    }
+    out_file::check(file, Replace::Nothing)
+}
+
+/// Writes a file and says so.
+pub(super) fn write(
+    file: &Path,
+    replace: Replace,
+    text: &str,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<()> {
+    let mut page = out_file::buffered(file, replace)?;
+    page.write_all(text.as_bytes()).with_context(|| out_file::cannot(file))?;
+    out_file::keep(page, file)?;
+    Ok(printer.line(&format!("Wrote {}", file.display()))?)
+}

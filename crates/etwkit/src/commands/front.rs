@@ -1,0 +1,173 @@
+//! What the commands that need no trace print with here: the printer, files that are never written over
+//! traces, and `explain` of this program.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result};
+use etwkit_cut::{Asks, CutArgs};
+use etwkit_engine::{Asking, Settings};
+use etwkit_files::out_file::{self, Replace};
+use etwkit_mcp::McpArgs;
+use etwkit_query::Session;
+use etwkit_record::{RecordArgs, RecordCommand, StartArgs};
+use etwkit_recorder::{Front, Here};
+use etwkit_run::RunArgs;
+use etwkit_terminal::interrupt::Stoppable;
+use etwkit_terminal::{Exit, Table};
+use etwkit_wpa::Told;
+use serde_json::Value;
+
+use super::events::filter::wanted;
+use super::extract::progress::Bars;
+use crate::extracts::open_extracts;
+use crate::printer::{Printer, Speech};
+use crate::time_range::TimeRange;
+
+/// `etwkit record`.
+pub(crate) fn record(args: &RecordArgs, printer: &mut Printer<'_>) -> Result<Exit> {
+    let mut here = Here::default();
+    let mut machine = here.machine(Settings::from_environment().cache);
+    if let RecordCommand::Start(StartArgs { like: Some(like), .. }) = &args.command {
+        let words = ["etwkit".into(), "sql".into(), like.into(), "@trace/rate".into()];
+        // In front of a script, which is text for another program, it is a comment.
+        let prefix = if machine.is_windows && !args.script { "" } else { "rem " };
+        let (text, error, exit) = answered(&words);
+        anyhow::ensure!(exit != Exit::Error, "what the earlier trace needed cannot be told: {error}");
+        text.lines().try_for_each(|line| Front::line(printer, &format!("{prefix}{line}")))?;
+    }
+    let exit = etwkit_record::run(args, &mut machine, printer)?;
+    match (&args.command, machine.written) {
+        (RecordCommand::Stop(stop), Some(file)) if stop.extract => {
+            let words = ["etwkit".into(), "extract".into(), file.into_os_string()];
+            Ok(exit.worse(asked(&words, "the recording cannot be extracted", printer)?))
+        }
+        _ => Ok(exit),
+    }
+}
+
+/// `etwkit cut`.
+pub(crate) fn cut(args: &CutArgs, printer: &mut Printer<'_>) -> Result<Exit> {
+    let (bars, stoppable) = (Bars::new(1), Stoppable::begin());
+    let mut bar = bars.start(&args.out.display().to_string(), 0);
+    let range = |text: &str, input: &_| TimeRange::parse(Some(text))?.of(input);
+    let asks = Asks { range: &range, names: &wanted };
+    let done = etwkit_cut::run(args, &asks, &mut |progress| bar.set(progress, &stoppable))?;
+    let Some(done) = done else { return Ok(Exit::Interrupted) };
+    drop(bar);
+    if args.json {
+        Printer::json_start(printer, "cut");
+        Printer::json(printer, &etwkit_cut::json(&done))?;
+    } else {
+        etwkit_cut::lines(&done).iter().try_for_each(|line| Front::line(printer, line))?;
+    }
+    Ok(Exit::Answered)
+}
+
+/// Answers a command line of this program within another one, and prints the answer.
+fn asked(words: &[OsString], cannot: &str, printer: &mut Printer<'_>) -> Result<Exit> {
+    let (text, error, exit) = answered(words);
+    printer.block(&text)?;
+    anyhow::ensure!(exit != Exit::Error, "{cannot}: {error}");
+    Ok(exit)
+}
+
+/// What a command line of this program answers, and what it says of errors.
+fn answered(words: &[OsString]) -> (String, String, Exit) {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let exit = crate::run(words, &mut out, &mut err);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();
+    (text(&out), text(&err), exit)
+}
+
+/// `etwkit mcp`.
+pub(crate) fn mcp(args: &McpArgs, printer: &mut Printer<'_>) -> Result<Exit> {
+    let (engine, of_lines) = (printer.context().engine, printer.context().engine);
+    let run_line = move |words: &[String], asking: &Asking, out: &mut dyn Write, err: &mut dyn Write| {
+        let args: Vec<OsString> =
+            std::iter::once("etwkit".into()).chain(words.iter().map(Into::into)).collect();
+        let context = crate::context::Context { engine: of_lines.clone(), asking: asking.clone() };
+        let (terminal, speech) = (crate::Terminal::default(), Speech::Usual);
+        let mut screen = crate::Screen { out, err, terminal, session: None, speech };
+        screen.answer(context, |printer| crate::line(&args, printer))
+    };
+    etwkit_mcp::run(args, engine, Arc::new(run_line), printer.bytes())
+}
+
+/// `etwkit run`.
+pub(crate) fn run(args: &RunArgs, printer: &mut Printer<'_>) -> Result<Exit> {
+    let mut here = Here::default();
+    let mut machine = here.machine(Settings::from_environment().cache);
+    etwkit_recorder::run(args, &mut machine, printer)
+}
+
+impl etwkit_wpa::Front for Printer<'_> {
+    fn open(&mut self, path: &Path) -> Result<Arc<Session>> {
+        open_extracts(&[path.to_owned()], self)
+    }
+
+    fn tell(&mut self, told: Told<'_>) -> Result<()> {
+        match told {
+            Told::Line(line) => (**self).line(line)?,
+            Told::Note(note) => Printer::note(self, note),
+            Told::JsonStart(command) => Printer::json_start(self, command),
+            Told::Json(value) => Printer::json(self, value)?,
+        }
+        Ok(())
+    }
+}
+
+impl Front for Printer<'_> {
+    fn line(&mut self, line: &str) -> Result<()> {
+        Ok((**self).line(line)?)
+    }
+
+    fn table(&mut self, heading: &str, table: &Table) -> Result<()> {
+        self.heading(heading)?;
+        Ok((**self).table(table)?)
+    }
+
+    fn note(&mut self, text: &str) {
+        Printer::note(self, text);
+    }
+
+    fn json_start(&mut self, command: &str) {
+        Printer::json_start(self, command);
+    }
+
+    fn json(&mut self, value: &Value) -> Result<()> {
+        Ok(Printer::json(self, value)?)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        Ok((**self).flush()?)
+    }
+
+    fn is_given_up(&self) -> bool {
+        self.context().asking.cancel.is_asked()
+    }
+
+    fn check_new(&self, file: &Path) -> Result<()> {
+        out_file::check(file, Replace::Nothing)
+    }
+
+    fn write_new(&mut self, file: &Path, write: &mut dyn FnMut(&mut dyn Write) -> Result<()>) -> Result<()> {
+        let mut out = out_file::buffered(file, Replace::Nothing)?;
+        write(&mut out).with_context(|| out_file::cannot(file))?;
+        out_file::keep(out, file)
+    }
+
+    fn extract(&mut self, recordings: &[&str]) -> Result<()> {
+        let words = ["etwkit", "extract"].into_iter().chain(recordings.iter().copied());
+        let words: Vec<OsString> = words.map(OsString::from).collect();
+        asked(&words, "the recordings cannot be extracted", self).map(|_| ())
+    }
+
+    fn explain(&mut self, recordings: &[&str], is_json: bool) -> Result<()> {
+        let words = ["etwkit", "explain"].into_iter().chain(is_json.then_some("--json"));
+        let words: Vec<OsString> = words.chain(recordings.iter().copied()).map(OsString::from).collect();
+        asked(&words, "the recordings cannot be explained", self).map(|_| ())
+    }
+}

@@ -1,0 +1,86 @@
+//! Markers: waits, times ready, operations on disks and files, and marks, with what the profiler says of
+//! them.
+
+use etwkit_query::functions::wait_reason_name;
+
+use crate::json::{milliseconds, text};
+use crate::timeline::{Io, Item, Readying, Scene, What};
+
+/// How the profiler shows the data of markers. None has the name of one that Firefox writes, since the
+/// profiler treats some of those in ways of their own.
+pub(super) const SCHEMA: &str = r#"[
+{"name":"EtwWait","tableLabel":"{marker.data.reason}","chartLabel":"{marker.data.reason}","tooltipLabel":"Wait","display":["marker-chart","marker-table"],"fields":[{"key":"reason","label":"Reason","format":"string"},{"key":"by","label":"Readied by","format":"string"}]},
+{"name":"EtwReady","tableLabel":"{marker.data.by}","chartLabel":"Ready","tooltipLabel":"Ready","display":["marker-chart","marker-table"],"fields":[{"key":"by","label":"Readied by","format":"string"}]},
+{"name":"EtwIo","tableLabel":"{marker.data.operation} {marker.data.path}","chartLabel":"{marker.data.operation} {marker.data.path}","tooltipLabel":"{marker.data.operation}","display":["marker-chart","marker-table","timeline-overview"],"fields":[{"key":"operation","label":"Operation","format":"string"},{"key":"path","label":"Path","format":"file-path"},{"key":"size","label":"Size","format":"bytes"},{"key":"offset","label":"Position","format":"bytes"},{"key":"disk","label":"Disk","format":"integer"},{"key":"status","label":"Status","format":"string"}]},
+{"name":"EtwMark","tableLabel":"{marker.data.text}","chartLabel":"{marker.data.text}","tooltipLabel":"Mark","display":["marker-chart","marker-table","timeline-overview"],"fields":[{"key":"text","label":"Text","format":"string"}]}
+]"#;
+
+/// A marker.
+pub(super) struct Marker {
+    /// What it is called.
+    pub(super) name: String,
+    /// Its data, as JSON.
+    pub(super) data: String,
+    /// Begin, as JSON.
+    pub(super) start: String,
+    /// End, as JSON.
+    pub(super) end: String,
+    /// 0 for a moment, 1 for a stretch of time, 2 for one without an end.
+    pub(super) phase: u8,
+}
+
+/// What becomes a marker; nothing of the rest.
+pub(super) fn of(item: &Item, scene: &Scene<'_>) -> Option<Marker> {
+    let (name, data, end) = match &item.what {
+        What::Wait(wait) => {
+            let reason = wait.reason.and_then(|reason| i32::try_from(reason).ok()).map(wait_reason_name);
+            let fields = [("reason", reason.map(|reason| text(&reason))), ("by", readied(wait.by, scene))];
+            ("Wait".to_owned(), data("EtwWait", fields), wait.end_ns)
+        }
+        What::Ready(ready) => {
+            ("Ready".to_owned(), data("EtwReady", [("by", readied(ready.by, scene))]), ready.end_ns)
+        }
+        What::Io(io) => (format!("{} I/O", io.kind()), operation(io), io.end_ns),
+        What::Mark(mark) => {
+            let at = milliseconds(item.time_ns);
+            let data = data("EtwMark", [("text", Some(text(mark)))]);
+            return Some(Marker {
+                name: "Mark".to_owned(),
+                data,
+                start: at,
+                end: "null".to_owned(),
+                phase: 0,
+            });
+        }
+        What::Slice(_) | What::Sample(_) => return None,
+    };
+    let start = milliseconds(item.time_ns);
+    let (end, phase) = end.map_or_else(|| ("null".to_owned(), 2), |end| (milliseconds(end), 1));
+    Some(Marker { name, data, start, end, phase })
+}
+
+/// Data with those fields that are there.
+fn data<const N: usize>(kind: &str, fields: [(&str, Option<String>); N]) -> String {
+    let fields = fields.into_iter().filter_map(|(name, json)| Some(format!(",\"{name}\":{}", json?)));
+    format!("{{\"type\":\"{kind}\"{}}}", fields.collect::<String>())
+}
+
+fn readied(by: Readying, scene: &Scene<'_>) -> Option<String> {
+    let by = if by.is_dpc { Some("a DPC".to_owned()) } else { scene.told(by.thread) };
+    by.map(|by| text(&by))
+}
+
+fn operation(io: &Io) -> String {
+    let number = |number: Option<i64>| number.map(|number| number.to_string());
+    data(
+        "EtwIo",
+        [
+            ("operation", Some(text(&io.operation))),
+            ("path", io.path.as_deref().map(text)),
+            ("size", number(io.size_bytes)),
+            ("offset", number(io.offset_bytes)),
+            ("disk", number(io.disk)),
+            ("status", io.status.map(|status| format!("\"{:#010x}\"", status as u32))),
+        ],
+    )
+}

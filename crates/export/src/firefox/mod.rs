@@ -1,0 +1,230 @@
+//! Processed profiles for the Firefox profiler (<https://profiler.firefox.com>).
+//!
+//! The form is version 60 of the processed format, the first one in which threads share the tables of stacks;
+//! the profiler upgrades it to its own. Threads come one after the other, each with its samples and markers,
+//! and the shared tables at the end. A sample weighs what it stands for, in milliseconds, and says how long
+//! its thread ran since the one before, which the profiler draws as the use of a processor.
+
+mod columns;
+mod markers;
+mod tables;
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::Write;
+
+use columns::Columns;
+use tables::{Tables, maybe};
+
+use crate::json::{milliseconds, text};
+use crate::profile::{Format, Head, Takes, Writer};
+use crate::timeline::{Item, Order, Sample, Scene, Timeline, What};
+use crate::{Error, Result};
+
+/// The format.
+pub(crate) struct Firefox;
+
+impl Format for Firefox {
+    fn name(&self) -> &'static str {
+        "firefox"
+    }
+
+    fn sentence(&self) -> &'static str {
+        "JSON for the Firefox profiler (profiler.firefox.com): threads with their samples, waits, I/O and marks"
+    }
+
+    fn takes(&self) -> Takes {
+        Takes::Timeline
+    }
+
+    fn begin<'o>(&self, out: &'o mut dyn Write, head: &Head<'_>) -> Result<Writer<'o>> {
+        let folder = head.temp_dir.map(ToOwned::to_owned);
+        let samples = ["stack", "time", "weight", CPU_DELTA];
+        let markers = ["name", "startTime", "endTime", "phase", "category", "data"];
+        Ok(Writer::Timeline(Box::new(Profile {
+            out,
+            tables: Tables::default(),
+            samples: Columns::new(&samples, folder.clone()),
+            markers: Columns::new(&markers, folder),
+            pids: BTreeMap::new(),
+            thread: None,
+            ran: Ran::default(),
+            is_first: true,
+        })))
+    }
+}
+
+/// The column of samples that says how long their thread ran.
+const CPU_DELTA: &str = "threadCPUDelta";
+
+struct Profile<'o> {
+    out: &'o mut dyn Write,
+    tables: Tables,
+    samples: Columns,
+    markers: Columns,
+    /// What the process ids are called, by key.
+    pids: BTreeMap<i64, String>,
+    /// Key of the thread whose rows come.
+    thread: Option<i64>,
+    ran: Ran,
+    is_first: bool,
+}
+
+/// How long a thread ran.
+#[derive(Debug, Default, Clone, Copy)]
+struct Ran {
+    /// In slices before the last one.
+    before_ns: i64,
+    /// The last one.
+    slice: (i64, i64),
+    /// Up to the last sample; missing before the first.
+    sampled_ns: Option<i64>,
+}
+
+impl Ran {
+    fn slice(&mut self, from: i64, to: i64) {
+        self.before_ns = self.before_ns.saturating_add(self.slice.1.saturating_sub(self.slice.0));
+        self.slice = (from, to);
+    }
+
+    /// Time since the sample before; 0 for the first one.
+    fn sample(&mut self, at: i64) -> i64 {
+        let (from, to) = self.slice;
+        let ran = self.before_ns.saturating_add(at.clamp(from, to.max(from)).saturating_sub(from));
+        let before = self.sampled_ns.replace(ran).unwrap_or(ran);
+        ran.saturating_sub(before).max(0)
+    }
+}
+
+impl Timeline for Profile<'_> {
+    fn order(&self) -> Order {
+        Order::Thread
+    }
+
+    fn start(&mut self, scene: &Scene<'_>) -> Result<()> {
+        let mut seen: HashMap<i64, usize> = HashMap::new();
+        for process in scene.processes.values() {
+            // An id that another process had before gets a number behind it, as the format wants it.
+            let times = seen.entry(process.pid).or_insert(0);
+            let pid = if *times > 0 { format!("{}.{times}", process.pid) } else { process.pid.to_string() };
+            *times += 1;
+            self.pids.insert(process.process_key, pid);
+        }
+        write!(
+            self.out,
+            "{{\"meta\":{{\"preprocessedProfileVersion\":60,\"version\":31,\"processType\":0,\"stackwalk\":1,\n\
+             \"product\":{},\"importedFrom\":\"etwkit {}\",\"platform\":\"Windows\",\"interval\":{},\"startTime\":{},\n\
+             \"symbolicated\":true,\"symbolicationNotSupported\":true,\"usesOnlyOneStackType\":true,\
+             \"sourceCodeIsNotOnSearchfox\":true,\n\
+             \"sampleUnits\":{{\"time\":\"ms\",\"eventDelay\":\"ms\",\"threadCPUDelta\":\"ns\"}},\n\
+             \"categories\":[{{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}}],\n\
+             \"markerSchema\":{}}},\n\"pages\":[],\"counters\":[],\"threads\":[",
+            text(scene.name),
+            env!("CARGO_PKG_VERSION"),
+            milliseconds(scene.sampling_ns.unwrap_or(1_000_000)),
+            milliseconds(scene.start_unix_ns.unwrap_or(0)),
+            markers::SCHEMA
+        )
+        .map_err(Error::Write)
+    }
+
+    fn item(&mut self, item: &Item, scene: &Scene<'_>) -> Result<()> {
+        if item.thread != self.thread {
+            self.finish_thread(scene)?;
+            self.thread = item.thread;
+        }
+        match &item.what {
+            What::Slice(slice) => self.ran.slice(item.time_ns, slice.end_ns),
+            What::Sample(sample) => self.sample(item.time_ns, sample, scene)?,
+            _ => {}
+        }
+        let Some(marker) = markers::of(item, scene) else { return Ok(()) };
+        let name = self.tables.string(&marker.name).to_string();
+        let (phase, category) = (marker.phase.to_string(), "0".to_owned());
+        self.markers.push([name, marker.start, marker.end, phase, category, marker.data])
+    }
+
+    fn end(mut self: Box<Self>, scene: &Scene<'_>) -> Result<()> {
+        self.finish_thread(scene)?;
+        let Self { out, tables, .. } = *self;
+        out.write_all(b"\n],\n").map_err(Error::Write)?;
+        tables.write(out, scene.frames)?;
+        out.write_all(b"}\n").map_err(Error::Write)
+    }
+}
+
+impl Profile<'_> {
+    fn sample(&mut self, at: i64, sample: &Sample, scene: &Scene<'_>) -> Result<()> {
+        let stack = maybe(self.tables.stack(sample.stack_id, scene.frames));
+        let ran = self.ran.sample(at).to_string();
+        self.samples.push([stack, milliseconds(at), milliseconds(sample.weight_ns), ran])
+    }
+
+    /// Writes the thread whose rows came, if it has any.
+    fn finish_thread(&mut self, scene: &Scene<'_>) -> Result<()> {
+        self.ran = Ran::default();
+        if self.samples.is_empty() && self.markers.is_empty() {
+            return Ok(());
+        }
+        let comma = if std::mem::replace(&mut self.is_first, false) { "" } else { "," };
+        let head = self.head(scene);
+        write!(self.out, "{comma}\n{{{head},\n\"samples\":").map_err(Error::Write)?;
+        let wants = |name: &str| scene.has_slices || name != CPU_DELTA;
+        self.samples.finish(self.out, wants, ",\"weightType\":\"tracing-ms\"")?;
+        self.out.write_all(b",\n\"markers\":").map_err(Error::Write)?;
+        self.markers.finish(self.out, |_| true, "")?;
+        self.out.write_all(b"}").map_err(Error::Write)
+    }
+
+    /// What is said of a thread in front of its rows.
+    fn head(&self, scene: &Scene<'_>) -> String {
+        let (thread, process) = (scene.thread(self.thread), scene.process(self.thread));
+        let pid = process.and_then(|process| self.pids.get(&process.process_key));
+        let (name, tid) = match thread {
+            Some(thread) => {
+                let name = thread.name.clone().unwrap_or_else(|| format!("Thread {}", thread.tid));
+                (name, thread.tid)
+            }
+            None => ("(no thread)".to_owned(), 0),
+        };
+        let process_name = match (thread, process) {
+            (None, _) => "(no thread)",
+            (_, None) => "(unknown process)",
+            (_, Some(process)) => process.name.as_deref().unwrap_or("?"),
+        };
+        let is_main = thread.is_none()
+            || self.thread.is_some() && process.and_then(|process| process.main_thread_key) == self.thread;
+        let time = |ns: Option<i64>| ns.map_or_else(|| "null".to_owned(), milliseconds);
+        let start = |ns: Option<i64>| milliseconds(ns.unwrap_or(0));
+        format!(
+            "\"processType\":\"default\",\"processName\":{},\"processStartupTime\":{},\"processShutdownTime\":{},\
+             \"registerTime\":{},\"unregisterTime\":{},\"pausedRanges\":[],\"name\":{},\"isMainThread\":{is_main},\
+             \"pid\":{},\"tid\":{tid}",
+            text(process_name),
+            start(process.and_then(|process| process.start_ns)),
+            time(process.and_then(|process| process.stop_ns)),
+            start(thread.and_then(|thread| thread.start_ns)),
+            time(thread.and_then(|thread| thread.stop_ns)),
+            text(&name),
+            text(pid.map_or("?", String::as_str))
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_says_how_long_its_thread_ran_since_the_one_before() {
+        // It runs from 0 to 10, from 20 to 30 and from 40 to 50, and is sampled at 5, 25, 28 and 60.
+        let mut ran = Ran::default();
+        let mut deltas = Vec::new();
+        ran.slice(0, 10);
+        deltas.push(ran.sample(5));
+        ran.slice(20, 30);
+        deltas.extend([ran.sample(25), ran.sample(28)]);
+        ran.slice(40, 50);
+        deltas.push(ran.sample(60));
+        assert_eq!(deltas, [0, 10, 3, 12], "the first has none before it");
+    }
+}

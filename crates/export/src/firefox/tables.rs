@@ -1,0 +1,204 @@
+//! Tables that all threads share: strings, stacks, frames, functions, and the files that hold them.
+
+use std::collections::HashMap;
+use std::io::Write;
+
+use etwkit_query::frames::TraceFrames;
+
+use crate::json::text;
+use crate::{Error, Result};
+
+/// The tables, in the order in which their rows were first needed. They grow with distinct stacks.
+#[derive(Default)]
+pub(super) struct Tables {
+    strings: Vec<String>,
+    of_string: HashMap<String, usize>,
+    /// Frame and caller, which stands further in front.
+    stacks: Vec<(usize, Option<usize>)>,
+    of_stack: HashMap<i32, usize>,
+    /// Frames of the extract.
+    frames: Vec<i32>,
+    of_frame: HashMap<i32, usize>,
+}
+
+/// The place of a value in a list, which it is added to if it is new.
+fn place<T: Clone + Eq + std::hash::Hash>(value: &T, list: &mut Vec<T>, of: &mut HashMap<T, usize>) -> usize {
+    if let Some(place) = of.get(value) {
+        return *place;
+    }
+    list.push(value.clone());
+    of.insert(value.clone(), list.len() - 1);
+    list.len() - 1
+}
+
+impl Tables {
+    /// The number of a string.
+    pub(super) fn string(&mut self, text: &str) -> usize {
+        match self.of_string.get(text) {
+            Some(place) => *place,
+            None => place(&text.to_owned(), &mut self.strings, &mut self.of_string),
+        }
+    }
+
+    /// The number of a stack of the extract; nothing for one without a frame.
+    pub(super) fn stack(&mut self, stack_id: i32, frames: &TraceFrames) -> Option<usize> {
+        // From the innermost frame outward, up to what is known.
+        let (mut new, mut caller, mut next) = (Vec::new(), None, Some(stack_id));
+        while let Some(stack) = next {
+            if let Some(known) = self.of_stack.get(&stack) {
+                caller = Some(*known);
+                break;
+            }
+            let Some((parent, frame)) = frames.node(stack) else { break };
+            new.push((stack, frame));
+            next = parent;
+        }
+        for (stack, frame) in new.into_iter().rev() {
+            let frame = place(&frame, &mut self.frames, &mut self.of_frame);
+            self.stacks.push((frame, caller));
+            let number = self.stacks.len() - 1;
+            self.of_stack.insert(stack, number);
+            caller = Some(number);
+        }
+        caller
+    }
+
+    /// Writes the tables as the members `shared` and `libs` of the profile.
+    ///
+    /// # Errors
+    /// Nothing more can be written.
+    pub(super) fn write(mut self, out: &mut dyn Write, frames: &TraceFrames) -> Result<()> {
+        let functions = Functions::of(&self.frames, frames);
+        let names: Vec<usize> = functions.names.iter().map(|name| self.string(name)).collect();
+        let files: Vec<usize> = functions.files.iter().map(|path| self.string(file_name(path))).collect();
+        let length = self.frames.len();
+        let address = |frame: &i32| frames.offset(*frame).map_or(-1, |offset| offset.max(0));
+        let mut table = Table { out, is_first: true };
+        table.begin("\"shared\":{\"stackTable\"")?;
+        table.column("frame", self.stacks.iter().map(|(frame, _)| frame))?;
+        table.column("prefix", self.stacks.iter().map(|(_, caller)| maybe(*caller)))?;
+        table.end(self.stacks.len(), ",\n\"frameTable\"")?;
+        table.column("address", self.frames.iter().map(address))?;
+        for (name, value) in [("inlineDepth", "0"), ("category", "0"), ("subcategory", "0")] {
+            table.same(name, value, length)?;
+        }
+        table.column("func", functions.of_frame.iter())?;
+        table.same("nativeSymbol", "null", length)?;
+        table.same("innerWindowID", "0", length)?;
+        table.same("line", "null", length)?;
+        table.same("column", "null", length)?;
+        table.end(length, ",\n\"funcTable\"")?;
+        table.column("name", names.iter())?;
+        table.same("isJS", "false", names.len())?;
+        table.same("relevantForJS", "false", names.len())?;
+        table.column("resource", functions.file_of.iter().map(|file| file.map_or(-1, |file| file as i64)))?;
+        for name in ["source", "lineNumber", "columnNumber"] {
+            table.same(name, "null", names.len())?;
+        }
+        table.end(names.len(), ",\n\"resourceTable\"")?;
+        table.column("lib", 0..files.len())?;
+        table.column("name", files.iter())?;
+        table.same("host", "null", files.len())?;
+        // A library.
+        table.same("type", "1", files.len())?;
+        let empty = ",\n\"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[],\"length\":0},\n\
+            \"sources\":{\"length\":0,\"uuid\":[],\"filename\":[]},\n\"stringArray\"";
+        table.end_with(files.len(), empty)?;
+        list(table.out, self.strings.iter().map(|string| text(string)))?;
+        table.out.write_all(b"},\n\"libs\":").map_err(Error::Write)?;
+        list(table.out, functions.files.iter().map(|path| library(path)))
+    }
+}
+
+/// The functions of frames, and the files that hold their code.
+#[derive(Default)]
+struct Functions {
+    of_frame: Vec<usize>,
+    names: Vec<String>,
+    /// Their files, as places in the next.
+    file_of: Vec<Option<usize>>,
+    /// Paths.
+    files: Vec<String>,
+}
+
+impl Functions {
+    /// Frames of one method have one function; a file is one, whichever processes have it.
+    fn of(all: &[i32], frames: &TraceFrames) -> Self {
+        let (mut functions, mut known, mut paths) = (Self::default(), HashMap::new(), HashMap::new());
+        for frame in all {
+            let identity = frames.identity(*frame);
+            let number = *known.entry(identity).or_insert_with(|| {
+                let module = frames.module_path(*frame).or_else(|| frames.module(*frame)).map(str::to_owned);
+                let file = module.map(|path| place(&path, &mut functions.files, &mut paths));
+                functions.names.push(frames.method_or_offset(*frame).unwrap_or_default());
+                functions.file_of.push(file);
+                functions.names.len() - 1
+            });
+            functions.of_frame.push(number);
+        }
+        functions
+    }
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit(['\\', '/']).next().unwrap_or(path)
+}
+
+/// A file as `Lib`. Its identity on symbol servers is not told: names are given, and none is to be looked up.
+fn library(path: &str) -> String {
+    let (name, path) = (text(file_name(path)), text(path));
+    format!(
+        "{{\"arch\":\"\",\"name\":{name},\"path\":{path},\"debugName\":{name},\"debugPath\":{path},\
+         \"breakpadId\":\"\",\"codeId\":null}}"
+    )
+}
+
+/// A number that may be missing.
+pub(super) fn maybe(number: Option<usize>) -> String {
+    number.map_or_else(|| "null".to_owned(), |number| number.to_string())
+}
+
+/// A list of JSON values.
+fn list<T: std::fmt::Display>(out: &mut dyn Write, values: impl Iterator<Item = T>) -> Result<()> {
+    out.write_all(b"[").map_err(Error::Write)?;
+    for (at, value) in values.enumerate() {
+        let comma = if at > 0 { "," } else { "" };
+        write!(out, "{comma}{value}").map_err(Error::Write)?;
+    }
+    out.write_all(b"]").map_err(Error::Write)
+}
+
+/// A table of columns that are there as a whole.
+struct Table<'o> {
+    out: &'o mut dyn Write,
+    is_first: bool,
+}
+
+impl Table<'_> {
+    fn begin(&mut self, name: &str) -> Result<()> {
+        self.is_first = true;
+        write!(self.out, "{name}:{{").map_err(Error::Write)
+    }
+
+    fn column<T: std::fmt::Display>(&mut self, name: &str, values: impl Iterator<Item = T>) -> Result<()> {
+        let comma = if std::mem::replace(&mut self.is_first, false) { "" } else { ",\n" };
+        write!(self.out, "{comma}\"{name}\":").map_err(Error::Write)?;
+        list(self.out, values)
+    }
+
+    /// A column with the same value in each row.
+    fn same(&mut self, name: &str, value: &str, rows: usize) -> Result<()> {
+        self.column(name, std::iter::repeat_n(value, rows))
+    }
+
+    /// Ends the table, and begins the next one.
+    fn end(&mut self, rows: usize, next: &str) -> Result<()> {
+        write!(self.out, ",\"length\":{rows}}}").map_err(Error::Write)?;
+        self.begin(next)
+    }
+
+    /// Ends the last table.
+    fn end_with(&mut self, rows: usize, more: &str) -> Result<()> {
+        write!(self.out, ",\"length\":{rows}}}{more}:").map_err(Error::Write)
+    }
+}

@@ -1,0 +1,316 @@
+//! Packets, as two drivers of Windows log them: Packet Monitor (Microsoft-Windows-PktMon) and the capture of
+//! NDIS (Microsoft-Windows-NDIS-PacketCapture).
+//!
+//! Both are rows of `generic_event`, with the bytes of a packet, or of a part of it, as hexadecimal digits.
+
+mod joining;
+mod pktmon;
+
+use std::collections::HashMap;
+
+use etwkit_query::Session;
+use etwkit_query::dump::stack_tree::Metric;
+use etwkit_query::dump::{self, FromRows};
+use serde_json::{Map, Value};
+
+use crate::profile::ExportRequest;
+use crate::text::visible;
+use crate::{Error, Result};
+use joining::Joining;
+use pktmon::Components;
+
+const PKT_MON: &str = "4d4f80d9-c8bd-4d73-bb5b-19c90402c5ac";
+const NDIS: &str = "2ed6006e-4729-4609-b423-3ee7bcd678ef";
+
+/// Events of which each is a packet or a part of one: frames that Packet Monitor saw, and that were dropped;
+/// fragments of the NDIS capture, and those of a virtual switch.
+const PACKET_EVENTS: [(&str, &str); 2] = [(PKT_MON, "160, 170"), (NDIS, "1001, 1003")];
+
+/// Interfaces of one file. Real traces have some dozen; a file may claim as many as there are numbers.
+const MAX_INTERFACES: usize = 4096;
+
+/// Characters of a name out of the trace.
+const MAX_NAME: usize = 200;
+
+/// Takes packets, in the order of time.
+pub trait Packets {
+    /// Writes an interface: the first one is 0, the next one 1 and so on.
+    ///
+    /// # Errors
+    /// Nothing more can be written.
+    fn interface(&mut self, interface: &Interface) -> Result<()>;
+
+    /// Writes a packet of an interface that was written before.
+    ///
+    /// # Errors
+    /// Nothing more can be written.
+    fn packet(&mut self, interface: u32, packet: &Packet) -> Result<()>;
+
+    /// Writes what stands behind the last packet.
+    ///
+    /// # Errors
+    /// Nothing more can be written.
+    fn end(self: Box<Self>) -> Result<()>;
+}
+
+/// Where packets were seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Interface {
+    /// Its name, made of the numbers that the trace has for it.
+    pub name: String,
+    /// What the trace says of it.
+    pub description: String,
+    /// What its packets begin with.
+    pub link: Link,
+}
+
+/// What packets begin with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Link {
+    /// The header of an Ethernet frame.
+    Ethernet,
+    /// The header of an 802.11 frame.
+    WiFi,
+    /// The header of IPv4 or IPv6.
+    Ip,
+}
+
+/// Which way a packet went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// Towards the machine.
+    In,
+    /// Away from it.
+    Out,
+}
+
+/// A packet.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Packet {
+    /// When it was logged, in nanoseconds since 1970.
+    pub unix_ns: u64,
+    /// Its bytes, as far as they were logged.
+    pub bytes: Vec<u8>,
+    /// How many bytes it had; never less than were logged.
+    pub original: u32,
+    /// Which way it went, if the trace says.
+    pub direction: Option<Direction>,
+    /// Equal for a packet that was seen at several interfaces.
+    pub id: Option<u64>,
+    /// Who was on the processor, and what else the trace says.
+    pub comment: String,
+}
+
+/// What was written of packets.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PacketSums {
+    /// Packets.
+    pub packets: u64,
+    /// Bytes of them that were logged.
+    pub bytes: u64,
+    /// Interfaces.
+    pub interfaces: usize,
+    /// Events without a packet that can be written: of a kind of link that is not known, without decoded
+    /// fields, or parts of a packet whose beginning is missing.
+    pub left_out: u64,
+}
+
+etwkit_query::declare! {
+    /// An event with a packet or a part of one.
+    pub(crate) row PacketRow {
+        ts_ns: i64 = "When.",
+        cpu: i64 = "Processor.",
+        pid: Option<i64> = "Process id.",
+        process: Option<String> = "File name of the executable.",
+        tid: Option<i64> = "Thread id.",
+        provider_guid: String = "GUID of the provider.",
+        event_id: i64 = "Id of the event.",
+        keyword: i64 = "Keyword as bit pattern.",
+        fields: Option<String> = "Fields as JSON.",
+    }
+
+    /// How many events have packets.
+    row PacketCount {
+        events: i64 = "Events.",
+    }
+}
+
+/// A packet or a part of one, as an event has it.
+pub(crate) struct Seen {
+    interface: Interface,
+    packet: Packet,
+}
+
+/// The packets that were asked for, not read yet.
+pub(crate) struct Found<'s> {
+    session: &'s Session,
+    sql: String,
+    components: Components,
+    recording: crate::Recording,
+}
+
+/// Looks for the packets that were asked for.
+///
+/// # Errors
+/// An option means nothing for packets; the trace has no packets at all, or the extract does without their
+/// events.
+pub(crate) fn find<'s>(
+    request: &ExportRequest,
+    format: &'static str,
+    session: &'s Session,
+) -> Result<Found<'s>> {
+    let refused = |option| Error::NotOf { option, format };
+    if request.metric != Metric::Cpu {
+        return Err(refused("--metric"));
+    }
+    if request.thread_roots {
+        return Err(refused("--per-thread"));
+    }
+    let events =
+        PACKET_EVENTS.map(|(guid, ids)| format!("g.provider_guid = '{guid}' AND g.event_id IN ({ids})"));
+    let events = format!("({})", events.join(" OR "));
+    let counts: Vec<PacketCount> =
+        dump::ask(session, &format!("SELECT count(*) AS events FROM generic_event g WHERE {events}"))?;
+    if counts.iter().all(|count| count.events == 0) {
+        let missing = if session.leaves_out("generic_event") {
+            dump::Error::NeedsRows { what: "packets" }
+        } else {
+            dump::Error::NotRecorded { what: "packets", how: HOW_TO_RECORD }
+        };
+        return Err(missing.of(session).into());
+    }
+    let mut conditions = vec![events];
+    let ExportRequest { processes, time, .. } = request;
+    conditions.extend(processes.conditions());
+    if time.min > i64::MIN {
+        conditions.push(format!("g.ts_ns >= {}", time.min));
+    }
+    if time.max < i64::MAX {
+        conditions.push(format!("g.ts_ns <= {}", time.max));
+    }
+    let sql = format!(
+        "SELECT g.ts_ns, g.cpu, p.pid, p.name AS process, t.tid, g.provider_guid, g.event_id, g.keyword, g.fields
+FROM generic_event g
+LEFT JOIN process p ON p.process_key = g.process_key
+LEFT JOIN thread t ON t.thread_key = g.thread_key
+WHERE {}
+ORDER BY g.ts_ns, g.cpu, g.keyword & {} DESC",
+        conditions.join(" AND "),
+        joining::START,
+    );
+    Ok(Found {
+        session,
+        sql,
+        components: Components::of(session)?,
+        recording: crate::Recording::of(session)?,
+    })
+}
+
+/// Where packets come from.
+const HOW_TO_RECORD: &str = "record with pktmon start --capture (and pktmon stop), or netsh trace start capture=yes (and netsh trace stop), \
+     as administrator";
+
+impl Found<'_> {
+    /// Reads the packets and hands them on.
+    ///
+    /// # Errors
+    /// Reading fails, or nothing more can be written.
+    pub(crate) fn write(self, packets: Box<dyn Packets + '_>) -> Result<PacketSums> {
+        let mut out = Out { packets, interfaces: HashMap::new(), sums: PacketSums::default() };
+        let mut joining = Joining::default();
+        for batch in self.session.sql(&self.sql)? {
+            for row in PacketRow::read(&batch?)? {
+                let fields: Option<Map<String, Value>> =
+                    row.fields.as_deref().and_then(|fields| serde_json::from_str(fields).ok());
+                let Some(fields) = fields.map(Fields) else {
+                    out.sums.left_out += 1;
+                    continue;
+                };
+                let unix_ns = self.recording.unix_ns(row.ts_ns);
+                if row.provider_guid == PKT_MON {
+                    out.seen(self.components.packet(&row, &fields, unix_ns))?;
+                } else {
+                    joining.event(&row, &fields, unix_ns, &mut |seen| out.seen(seen))?;
+                }
+            }
+        }
+        joining.end(&mut |seen| out.seen(seen))?;
+        out.packets.end()?;
+        out.sums.interfaces = out.interfaces.len();
+        Ok(out.sums)
+    }
+}
+
+/// What packets are handed on to.
+struct Out<'o> {
+    packets: Box<dyn Packets + 'o>,
+    interfaces: HashMap<(String, Link), u32>,
+    sums: PacketSums,
+}
+
+impl Out<'_> {
+    fn seen(&mut self, seen: Option<Seen>) -> Result<()> {
+        let Some(Seen { interface, packet }) = seen else {
+            self.sums.left_out += 1;
+            return Ok(());
+        };
+        let key = (interface.name.clone(), interface.link);
+        let number = match self.interfaces.get(&key) {
+            Some(number) => *number,
+            None if self.interfaces.len() >= MAX_INTERFACES => {
+                self.sums.left_out += 1;
+                return Ok(());
+            }
+            None => {
+                self.packets.interface(&interface)?;
+                let number = u32::try_from(self.interfaces.len()).map_err(|_| Error::Format)?;
+                self.interfaces.insert(key, number);
+                number
+            }
+        };
+        self.packets.packet(number, &packet)?;
+        self.sums.packets += 1;
+        self.sums.bytes += packet.bytes.len() as u64;
+        Ok(())
+    }
+}
+
+/// The fields of an event.
+pub(crate) struct Fields(Map<String, Value>);
+
+impl Fields {
+    /// A number; nothing for what is none, or is shown by a name.
+    fn number(&self, name: &str) -> Option<u64> {
+        self.0.get(name)?.as_u64()
+    }
+
+    /// A text, as far as it can be shown.
+    fn text(&self, name: &str) -> Option<String> {
+        self.0.get(name)?.as_str().map(|text| visible(text, MAX_NAME))
+    }
+
+    /// A number or the name that the trace has for it, in small letters.
+    fn word(&self, name: &str) -> Option<String> {
+        match self.0.get(name)? {
+            Value::String(text) => Some(visible(text, MAX_NAME).to_lowercase()),
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        }
+    }
+
+    /// Bytes that are written as hexadecimal digits; nothing for what is no such text.
+    fn bytes(&self, name: &str) -> Option<Vec<u8>> {
+        let digits = self.0.get(name)?.as_str()?.as_bytes();
+        let (pairs, rest) = digits.as_chunks::<2>();
+        let digit = |digit: u8| char::from(digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+        let byte = |[high, low]: &[u8; 2]| Some(digit(*high)? << 4 | digit(*low)?);
+        if rest.is_empty() { pairs.iter().map(byte).collect() } else { None }
+    }
+}
+
+/// Who was on the processor when a packet was logged: seldom who sent it or waits for it.
+fn owner(row: &PacketRow) -> String {
+    let id = |id: Option<i64>| id.map_or_else(|| "?".to_owned(), |id| id.to_string());
+    let process = row.process.as_deref().map(|process| format!(" Process={}", visible(process, MAX_NAME)));
+    format!("PID={} TID={}{}", id(row.pid), id(row.tid), process.unwrap_or_default())
+}

@@ -1,0 +1,211 @@
+//! Packets of the NDIS capture, which older versions of Windows log in parts.
+//!
+//! Keywords say what a packet begins with, and which part is its first and its last one; since Windows 8.1
+//! each event is both. The parts of a packet come one after the other from one processor.
+
+use std::collections::HashMap;
+
+use super::{Direction, Fields, Interface, Link, Packet, PacketRow, Seen, owner};
+use crate::Result;
+
+/// Keyword of the first part of a packet.
+pub(super) const START: i64 = 0x4000_0000;
+/// Keyword of the last part of a packet.
+const END: i64 = 0x8000_0000;
+const SEND: i64 = 0x1_0000_0000;
+const RECEIVE: i64 = 0x2_0000_0000;
+/// Keyword of mobile broadband, whose packets begin with the header of IP.
+const WIRELESS_WAN: i64 = 0x200;
+const NATIVE_802_11: i64 = 0x1_0000;
+
+/// Bytes of a packet: as much as readers take.
+const MAX_PACKET: usize = 262_144;
+
+/// Packets that are not complete. Real traces have one for each processor.
+const MAX_OPEN: usize = 1024;
+
+/// Whose parts belong together: processor, interface, direction.
+type Key = (i64, String, Link, Option<Direction>);
+
+/// A packet of which some parts were seen.
+struct Open {
+    seen: Seen,
+    /// Bytes of all its parts, also those that it has no room for.
+    length: u64,
+}
+
+/// Packets that are not complete.
+#[derive(Default)]
+pub(super) struct Joining {
+    open: HashMap<Key, Open>,
+}
+
+impl Joining {
+    /// Takes an event, and hands on what it completes; nothing for one that belongs to no packet.
+    pub(super) fn event(
+        &mut self,
+        row: &PacketRow,
+        fields: &Fields,
+        unix_ns: u64,
+        emit: &mut dyn FnMut(Option<Seen>) -> Result<()>,
+    ) -> Result<()> {
+        let Some(seen) = part(row, fields, unix_ns) else { return emit(None) };
+        let key = (row.cpu, seen.interface.name.clone(), seen.interface.link, seen.packet.direction);
+        let length = seen.packet.bytes.len() as u64;
+        let mut open = match (row.keyword & START != 0, self.open.remove(&key)) {
+            (true, before) => {
+                if let Some(before) = before {
+                    emit(Some(before.ended(false)))?;
+                }
+                Open { seen, length }
+            }
+            (false, Some(mut open)) => {
+                open.append(&seen.packet, length);
+                open
+            }
+            (false, None) => return emit(None),
+        };
+        open.seen.packet.bytes.truncate(MAX_PACKET);
+        if row.keyword & END != 0 {
+            return emit(Some(open.ended(true)));
+        }
+        if self.open.len() >= MAX_OPEN {
+            self.end(emit)?;
+        }
+        self.open.insert(key, open);
+        Ok(())
+    }
+
+    /// Hands on what is not complete, in the order of time.
+    pub(super) fn end(&mut self, emit: &mut dyn FnMut(Option<Seen>) -> Result<()>) -> Result<()> {
+        let mut left: Vec<(Key, Open)> = self.open.drain().collect();
+        left.sort_by(|(a_key, a), (b_key, b)| {
+            let place = |key: &Key, open: &Open| (open.seen.packet.unix_ns, key.0);
+            place(a_key, a).cmp(&place(b_key, b)).then_with(|| a_key.1.cmp(&b_key.1))
+        });
+        left.into_iter().try_for_each(|(_, open)| emit(Some(open.ended(false))))
+    }
+}
+
+impl Open {
+    fn append(&mut self, part: &Packet, length: u64) {
+        let packet = &mut self.seen.packet;
+        let room = MAX_PACKET.saturating_sub(packet.bytes.len());
+        packet.bytes.extend(part.bytes.iter().take(room));
+        // A packet was there when its last part was.
+        packet.unix_ns = part.unix_ns;
+        self.length += length;
+    }
+
+    /// The packet, with the length that it had: the capture may cut packets and does not say so, but their
+    /// headers do.
+    fn ended(self, is_complete: bool) -> Seen {
+        let Self { mut seen, length } = self;
+        let packet = &mut seen.packet;
+        if !is_complete {
+            packet.comment += " Incomplete";
+        }
+        let logged = u32::try_from(length).unwrap_or(u32::MAX);
+        packet.original = length_of(seen.interface.link, &packet.bytes).unwrap_or_default().max(logged);
+        if seen.interface.link == Link::WiFi {
+            // The capture sees frames when they are deciphered, with the flag of the frame on the air;
+            // readers would take the text for cipher.
+            packet.bytes.get_mut(1).into_iter().for_each(|flags| *flags &= !PROTECTED);
+        }
+        seen
+    }
+}
+
+/// Flag of an 802.11 frame whose body is encrypted.
+const PROTECTED: u8 = 0x40;
+
+/// The part that an event has; nothing where a field is missing.
+fn part(row: &PacketRow, fields: &Fields, unix_ns: u64) -> Option<Seen> {
+    let (miniport, lower) = (fields.number("MiniportIfIndex")?, fields.number("LowerIfIndex")?);
+    let (mut name, mut description) = (format!("ndis:{lower}"), String::new());
+    if lower != miniport {
+        name += &format!(":{miniport}");
+        description = format!("filter over interface {miniport}");
+    }
+    if let Some(port) = fields.number("SourcePortId") {
+        name += &format!(":port{port}");
+        let texts = ["SourceNicName", "SourceNicType", "SourcePortName"].map(|name| fields.text(name));
+        let texts: Vec<String> = texts.into_iter().flatten().filter(|text| !text.is_empty()).collect();
+        description = format!("port {port} of a virtual switch: {}", texts.join(", "));
+    }
+    let has = |keyword: i64| row.keyword & keyword != 0;
+    let link = match (has(NATIVE_802_11), has(WIRELESS_WAN)) {
+        (true, _) => Link::WiFi,
+        (false, true) => Link::Ip,
+        (false, false) => Link::Ethernet,
+    };
+    let direction = match (has(SEND), has(RECEIVE)) {
+        (true, false) => Some(Direction::Out),
+        (false, true) => Some(Direction::In),
+        _ => None,
+    };
+    let packet = Packet {
+        unix_ns,
+        bytes: fields.bytes("Fragment")?,
+        direction,
+        comment: owner(row),
+        ..Packet::default()
+    };
+    Some(Seen { interface: Interface { name, description, link }, packet })
+}
+
+/// How long a packet of IP says that it is, with what stands in front of it. Packets that the adapter divides
+/// have a length of 0.
+fn length_of(link: Link, bytes: &[u8]) -> Option<u32> {
+    let word = |at: usize| {
+        let bytes = bytes.get(at..at.checked_add(2)?)?.first_chunk::<2>()?;
+        Some(u32::from(u16::from_be_bytes(*bytes)))
+    };
+    let begin = match link {
+        Link::WiFi => return None,
+        Link::Ip => 0,
+        Link::Ethernet => {
+            let mut at = 12;
+            // Tags of virtual networks.
+            while matches!(word(at)?, 0x8100 | 0x88A8) {
+                at += 4;
+            }
+            if !matches!(word(at)?, 0x0800 | 0x86DD) {
+                return None;
+            }
+            at + 2
+        }
+    };
+    let length = match bytes.get(begin)? >> 4 {
+        4 => word(begin + 2)?,
+        6 => word(begin + 4)? + 40,
+        _ => return None,
+    };
+    Some(u32::try_from(begin).ok()? + length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_of_ip_say_how_long_they_are() {
+        let ethernet = |tags: &[u8], rest: &[u8]| [&[0; 12], tags, rest].concat();
+        let four = [0x45, 0, 5, 0xDC];
+        let six = [0x60, 0, 0, 0, 0, 100];
+        for (link, bytes, expected) in [
+            (Link::Ethernet, ethernet(&[], &[&[8, 0], &four[..]].concat()), Some(14 + 1500)),
+            (Link::Ethernet, ethernet(&[0x81, 0, 0, 1], &[&[8, 0], &four[..]].concat()), Some(18 + 1500)),
+            (Link::Ethernet, ethernet(&[], &[&[0x86, 0xDD], &six[..]].concat()), Some(14 + 140)),
+            (Link::Ip, four.to_vec(), Some(1500)),
+            (Link::Ip, six.to_vec(), Some(140)),
+            (Link::Ethernet, ethernet(&[], &[8, 6, 0, 1]), None),
+            (Link::WiFi, four.to_vec(), None),
+            (Link::Ip, vec![0x45, 0], None),
+            (Link::Ethernet, [0x81, 0].repeat(4000), None),
+            (Link::Ip, Vec::new(), None),
+        ] {
+            assert_eq!(length_of(link, &bytes), expected, "{link:?} {bytes:?}");
+        }
+    }
+}

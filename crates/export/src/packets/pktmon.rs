@@ -1,0 +1,133 @@
+//! Packets of Packet Monitor: each is logged once for each component of the network stack that it passes.
+
+use std::collections::HashMap;
+
+use etwkit_query::Session;
+use etwkit_query::dump;
+
+use super::{Direction, Fields, Interface, Link, MAX_INTERFACES, PKT_MON, Packet, PacketRow, Seen, owner};
+use crate::Result;
+
+/// Event about a component, and about an edge of one.
+const COMPONENT: i64 = 20;
+const EDGE: i64 = 90;
+
+etwkit_query::declare! {
+    /// An event about a component or one of its edges.
+    row ComponentRow {
+        event_id: i64 = "Id of the event.",
+        fields: String = "Fields as JSON.",
+    }
+}
+
+/// What components and their edges are called. Packet Monitor logs that when it is stopped.
+#[derive(Debug, Default)]
+pub(crate) struct Components {
+    components: HashMap<u64, String>,
+    edges: HashMap<(u64, u64), String>,
+}
+
+impl Components {
+    /// Those of a trace.
+    ///
+    /// # Errors
+    /// The query fails.
+    pub(crate) fn of(session: &Session) -> Result<Self> {
+        let sql = format!(
+            "SELECT event_id, fields FROM generic_event
+WHERE provider_guid = '{PKT_MON}' AND event_id IN ({COMPONENT}, {EDGE}) AND fields IS NOT NULL
+ORDER BY ts_ns"
+        );
+        let mut all = Self::default();
+        for row in dump::ask::<ComponentRow>(session, &sql)? {
+            if let Ok(fields) = serde_json::from_str(&row.fields) {
+                all.learn(row.event_id, &Fields(fields));
+            }
+        }
+        Ok(all)
+    }
+
+    fn learn(&mut self, event_id: i64, fields: &Fields) {
+        if self.components.len().max(self.edges.len()) >= 16 * MAX_INTERFACES {
+            return;
+        }
+        if event_id == COMPONENT {
+            let (Some(id), Some(name)) = (fields.number("Id"), fields.text("Name")) else { return };
+            let description = fields.text("Description").filter(|text| !text.is_empty() && *text != name);
+            let text = description.map_or_else(|| name.clone(), |text| format!("{text} ({name})"));
+            self.components.insert(id, text);
+        } else if let (Some(id), Some(edge)) = (fields.number("ComponentId"), fields.number("EdgeId")) {
+            self.edges.extend(fields.text("EdgeName").map(|name| ((id, edge), name)));
+        }
+    }
+
+    /// The packet of an event; nothing where its kind of link is none that files of packets have, or a field
+    /// is missing.
+    pub(crate) fn packet(&self, row: &PacketRow, fields: &Fields, unix_ns: u64) -> Option<Seen> {
+        let (component, edge) = (fields.number("ComponentId")?, fields.number("EdgeId")?);
+        let mut description = self.components.get(&component).cloned().unwrap_or_default();
+        if let Some(name) = self.edges.get(&(component, edge)) {
+            description = format!("{description}, edge {name}");
+        }
+        let interface = Interface {
+            name: format!("pktmon:{component}:{edge}"),
+            description,
+            link: link(&fields.word("PacketType")?)?,
+        };
+        let bytes = fields.bytes("Payload")?;
+        let logged = u32::try_from(bytes.len()).ok()?;
+        let original = fields.number("OriginalPayloadSize").and_then(|size| u32::try_from(size).ok());
+        let (group, number) = (fields.number("PktGroupId"), fields.number("PktNumber"));
+        let packet = Packet {
+            unix_ns,
+            bytes,
+            original: original.unwrap_or_default().max(logged),
+            direction: fields.word("DirTag").as_deref().and_then(direction),
+            // Numbers count within a group, and have 16 bits.
+            id: group.zip(number).map(|(group, number)| group << 16 | number & 0xFFFF),
+            comment: comment(row, fields),
+        };
+        Some(Seen { interface, packet })
+    }
+}
+
+/// Types of packets, by their numbers or the names that traces have for these. Packets of other types begin
+/// behind the headers of a network.
+fn link(word: &str) -> Option<Link> {
+    match word {
+        "1" | "ethernet" => Some(Link::Ethernet),
+        "2" | "wifi" | "wi-fi" => Some(Link::WiFi),
+        "3" | "ip" => Some(Link::Ip),
+        _ => None,
+    }
+}
+
+/// Directions, by their numbers or names.
+fn direction(word: &str) -> Option<Direction> {
+    match word {
+        "1" | "in" | "3" | "rx" | "5" | "ingress" => Some(Direction::In),
+        "2" | "out" | "4" | "tx" | "6" | "egress" => Some(Direction::Out),
+        _ => None,
+    }
+}
+
+fn comment(row: &PacketRow, fields: &Fields) -> String {
+    let mut comment = owner(row);
+    for (word, field) in [
+        ("Group", "PktGroupId"),
+        ("Packet", "PktNumber"),
+        ("Appearance", "AppearanceCount"),
+        ("Filter", "FilterId"),
+    ] {
+        if let Some(number) = fields.number(field) {
+            comment += &format!(" {word}={number}");
+        }
+    }
+    let drop = fields.word("DropReason").filter(|reason| reason != "0" && reason != "unspecified");
+    let is_dropped = row.event_id == 170 || drop.is_some();
+    if is_dropped {
+        let word = |name| fields.word(name).unwrap_or_else(|| "?".to_owned());
+        comment += &format!(" Dropped={} Location={}", word("DropReason"), word("DropLocation"));
+    }
+    comment
+}

@@ -1,0 +1,135 @@
+//! Scheduling, as `CSwitch` and `ReadyThread` of ETW.
+//!
+//! A switch has the thread that leaves a processor and the one that comes. Who is not exported has no number
+//! there, which Perfetto takes for a thread that was made anonymous: so a processor does not look idle
+//! where another process had it, and nobody seems to run on where the trace does not say who did.
+
+use std::collections::BTreeMap;
+
+use super::packets::{ETW_EVENTS, Packets, TIMESTAMP, id, time};
+use crate::Result;
+use crate::protobuf::Message;
+use crate::timeline::{Left, Ready, Scene, Slice};
+
+/// Processors that the trace processor reads; events of others would end it.
+const PROCESSORS: i64 = 1024;
+
+/// Wait reasons that Perfetto has a name for; others are written as plain numbers.
+const REASONS: i64 = 37;
+
+/// Thread states that Perfetto has a name for.
+const STATES: i64 = 8;
+
+/// Who had each processor last.
+#[derive(Default)]
+pub(super) struct Processors(BTreeMap<i64, Stay>);
+
+/// A slice that was begun, and not ended yet.
+#[derive(Clone, Copy)]
+struct Stay {
+    runner: Runner,
+    end_ns: i64,
+}
+
+/// Who runs.
+#[derive(Clone, Copy, Default)]
+struct Runner {
+    /// Thread id; missing for somebody who is not shown.
+    tid: Option<u64>,
+    priority: Option<i64>,
+    /// How it leaves.
+    left: Option<Left>,
+}
+
+impl Processors {
+    /// A slice. Those of a processor come by time.
+    pub(super) fn slice(
+        &mut self,
+        packets: &mut Packets<'_>,
+        (at, thread): (i64, Option<i64>),
+        slice: &Slice,
+        scene: &Scene<'_>,
+    ) -> Result<()> {
+        if !(0..PROCESSORS).contains(&slice.cpu) {
+            return Ok(());
+        }
+        let is_shown = slice.is_chosen || scene.is_everyone;
+        let tid = scene.thread(thread).filter(|_| is_shown).map(|thread| id(thread.tid));
+        let runner = Runner { tid, priority: slice.priority, left: slice.left };
+        let before = self.0.insert(slice.cpu, Stay { runner, end_ns: slice.end_ns });
+        let mut old = Runner::default();
+        if let Some(stay) = before {
+            if stay.end_ns < at {
+                switch(packets, slice.cpu, stay.end_ns, stay.runner, Runner::default())?;
+            } else {
+                old = stay.runner;
+            }
+        }
+        switch(packets, slice.cpu, at, old, runner)
+    }
+
+    /// Ends what was begun.
+    pub(super) fn end(self, packets: &mut Packets<'_>) -> Result<()> {
+        let mut all: Vec<(i64, Stay)> = self.0.into_iter().collect();
+        all.sort_by_key(|(cpu, stay)| (stay.end_ns, *cpu));
+        for (cpu, stay) in all {
+            switch(packets, cpu, stay.end_ns, stay.runner, Runner::default())?;
+        }
+        Ok(())
+    }
+}
+
+/// A switch, unless nobody is shown on either side of it.
+fn switch(packets: &mut Packets<'_>, cpu: i64, at: i64, old: Runner, new: Runner) -> Result<()> {
+    if old.tid.is_none() && new.tid.is_none() {
+        return Ok(());
+    }
+    let is_old = old.tid.is_some();
+    let switch = Message::new()
+        .some(new.tid, |message, tid| message.number(1, tid))
+        .some(old.tid, |message, tid| message.number(2, tid))
+        .some(new.priority.filter(|_| new.tid.is_some()), |message, priority| message.zigzag(3, priority))
+        .some(old.priority.filter(|_| is_old), |message, priority| message.zigzag(4, priority))
+        .some(old.left.filter(|_| is_old), leaving);
+    packets.write(event(at, cpu, None, 2, &switch))
+}
+
+fn leaving(message: Message, left: Left) -> Message {
+    let message = match left.state {
+        state @ 0..STATES => message.int(8, state),
+        state => message.zigzag(13, state),
+    };
+    message
+        .some(left.reason, |message, reason| match reason {
+            0..REASONS => message.int(6, reason),
+            _ => message.int(11, reason),
+        })
+        .some(left.is_user, |message, is_user| message.number(7, u64::from(is_user)))
+}
+
+/// A thread is made ready. Where a DPC does it, no thread is named that would have: only that a DPC did. The
+/// processor is the one that the thread is switched in on, since extracts do not have the other one, and
+/// Perfetto reads no event without any.
+pub(super) fn ready((at, thread): (i64, Option<i64>), ready: &Ready, scene: &Scene<'_>) -> Message {
+    const BY_DPC: u64 = 1;
+    let tid = |key| scene.thread(key).map(|thread| id(thread.tid));
+    let event_of = Message::new()
+        .some(tid(thread), |message, tid| message.number(1, tid))
+        .some(ready.adjust_reason, |message, reason| match reason {
+            0..=2 => message.int(2, reason),
+            _ => message.int(5, reason),
+        })
+        .some(ready.by.is_dpc.then_some(BY_DPC), |message, flag| message.number(4, flag));
+    let cpu = ready.cpu.filter(|cpu| (0..PROCESSORS).contains(cpu)).unwrap_or(0);
+    event(at, cpu, tid(ready.by.thread), 3, &event_of)
+}
+
+/// An event of ETW, alone in its bundle: the trace processor reads the first one of each.
+fn event(at: i64, cpu: i64, tid: Option<u64>, field: u32, of: &Message) -> Message {
+    let event = Message::new()
+        .number(1, time(at))
+        .number(4, id(cpu))
+        .some(tid, |message, tid| message.number(5, tid))
+        .message(field, of);
+    Message::new().number(TIMESTAMP, time(at)).message(ETW_EVENTS, &Message::new().message(2, &event))
+}

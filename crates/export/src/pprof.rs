@@ -1,0 +1,347 @@
+//! Profiles for pprof (<https://github.com/google/pprof>): the message `Profile` of its `profile.proto`,
+//! compressed with gzip.
+//!
+//! A stack has two values, its weight in nanoseconds and what that is the sum of. Processes and threads are
+//! labels. A location is a method, since stacks are put together by methods; a mapping is a file that holds
+//! code, by its name alone: readers open what a mapping names, and a trace may name any path. Readers print
+//! names to terminals, so that what cannot be seen is written out in them.
+
+use std::collections::HashMap;
+use std::io::Write;
+
+use etwkit_query::dump::cpu_source::CpuSource;
+use etwkit_query::dump::stack_tree::Metric;
+use etwkit_query::range::Range;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::profile::{Format, Head, Samples, WeighedStack, Writer, Written};
+use crate::stacks::Names;
+use crate::text::visible;
+use crate::{Error, Result};
+
+/// The format.
+pub(crate) struct Pprof;
+
+impl Format for Pprof {
+    fn name(&self) -> &'static str {
+        "pprof"
+    }
+
+    fn sentence(&self) -> &'static str {
+        "Profile for pprof (go tool pprof) and what reads its files; processes and threads are labels"
+    }
+
+    fn has_labels(&self) -> bool {
+        true
+    }
+
+    fn begin<'o>(&self, out: &'o mut dyn Write, head: &Head<'_>) -> Result<Writer<'o>> {
+        let mut texts = Texts::default();
+        // The first text is the empty one.
+        texts.number("");
+        let end = if head.time.max == i64::MAX { head.recording.duration_ns } else { head.time.max };
+        let start = head.time.min.max(0);
+        Ok(Writer::Stacks(Box::new(Messages {
+            out: GzEncoder::new(out, Compression::default()),
+            texts,
+            metric: head.metric,
+            time_ns: head.recording.unix_ns(start),
+            duration_ns: end.saturating_sub(start).max(0),
+            comments: comments(head),
+        })))
+    }
+}
+
+/// Numbers of fields, as `profile.proto` has them.
+mod field {
+    pub(super) mod profile {
+        pub(crate) const SAMPLE_TYPE: u32 = 1;
+        pub(crate) const SAMPLE: u32 = 2;
+        pub(crate) const MAPPING: u32 = 3;
+        pub(crate) const LOCATION: u32 = 4;
+        pub(crate) const FUNCTION: u32 = 5;
+        pub(crate) const STRING_TABLE: u32 = 6;
+        pub(crate) const TIME_NANOS: u32 = 9;
+        pub(crate) const DURATION_NANOS: u32 = 10;
+        pub(crate) const COMMENT: u32 = 13;
+        pub(crate) const DEFAULT_SAMPLE_TYPE: u32 = 14;
+    }
+    pub(super) mod value_type {
+        pub(crate) const TYPE: u32 = 1;
+        pub(crate) const UNIT: u32 = 2;
+    }
+    pub(super) mod sample {
+        pub(crate) const LOCATION_ID: u32 = 1;
+        pub(crate) const VALUE: u32 = 2;
+        pub(crate) const LABEL: u32 = 3;
+    }
+    pub(super) mod label {
+        pub(crate) const KEY: u32 = 1;
+        pub(crate) const STR: u32 = 2;
+        pub(crate) const NUM: u32 = 3;
+    }
+    pub(super) mod mapping {
+        pub(crate) const ID: u32 = 1;
+        pub(crate) const FILENAME: u32 = 5;
+        pub(crate) const BUILD_ID: u32 = 6;
+        pub(crate) const HAS_FUNCTIONS: u32 = 7;
+    }
+    pub(super) mod location {
+        pub(crate) const ID: u32 = 1;
+        pub(crate) const MAPPING_ID: u32 = 2;
+        pub(crate) const LINE: u32 = 4;
+    }
+    pub(super) mod line {
+        pub(crate) const FUNCTION_ID: u32 = 1;
+    }
+    pub(super) mod function {
+        pub(crate) const ID: u32 = 1;
+        pub(crate) const NAME: u32 = 2;
+        pub(crate) const SYSTEM_NAME: u32 = 3;
+    }
+}
+
+/// Writes samples as they come, and behind them what they refer to: fields may stand in any order.
+struct Messages<'o> {
+    out: GzEncoder<&'o mut dyn Write>,
+    texts: Texts,
+    metric: Metric,
+    time_ns: u64,
+    duration_ns: i64,
+    comments: Vec<String>,
+}
+
+impl Samples for Messages<'_> {
+    fn sample(&mut self, sample: &WeighedStack<'_>, _: &Names) -> Result<()> {
+        let mut message = Message::default();
+        // The innermost frame comes first; 0 is no location.
+        let locations = sample.path.iter().rev().map(|number| u64::from(*number) + 1);
+        message.packed(field::sample::LOCATION_ID, locations);
+        message.packed(field::sample::VALUE, [sample.weight_ns, sample.count].map(i64::cast_unsigned));
+        let mut label = |key: &str, value_field: u32, value: u64| {
+            let mut label = Message::default();
+            label.number(field::label::KEY, self.texts.number(key));
+            label.number(value_field, value);
+            message.message(field::sample::LABEL, &label);
+        };
+        if let Some(pid) = sample.owner.pid {
+            label("pid", field::label::NUM, pid.cast_unsigned());
+        }
+        if let Some(tid) = sample.owner.tid {
+            label("tid", field::label::NUM, tid.cast_unsigned());
+        }
+        if let Some(process) = &sample.owner.process {
+            let mut label = Message::default();
+            label.number(field::label::KEY, self.texts.number("process"));
+            label.number(field::label::STR, self.texts.number(process));
+            message.message(field::sample::LABEL, &label);
+        }
+        self.write(field::profile::SAMPLE, &message)
+    }
+
+    fn end(mut self: Box<Self>, written: &Written, names: &Names) -> Result<()> {
+        let (weight, count) = kinds(self.metric, written.source);
+        for (kind, unit) in [(weight, "nanoseconds"), (count, "count")] {
+            let mut message = Message::default();
+            message.number(field::value_type::TYPE, self.texts.number(kind));
+            message.number(field::value_type::UNIT, self.texts.number(unit));
+            self.write(field::profile::SAMPLE_TYPE, &message)?;
+        }
+        self.code(names)?;
+        let mut rest = Message::default();
+        rest.number(field::profile::TIME_NANOS, self.time_ns);
+        rest.number(field::profile::DURATION_NANOS, self.duration_ns.cast_unsigned());
+        for comment in std::mem::take(&mut self.comments) {
+            rest.number(field::profile::COMMENT, self.texts.number(&comment));
+        }
+        rest.number(field::profile::DEFAULT_SAMPLE_TYPE, self.texts.number(weight));
+        for text in &self.texts.all {
+            rest.bytes(field::profile::STRING_TABLE, text.as_bytes());
+        }
+        self.out.write_all(&rest.0).map_err(Error::Write)?;
+        self.out.finish().map_err(Error::Write)?;
+        Ok(())
+    }
+}
+
+impl Messages<'_> {
+    fn write(&mut self, field: u32, message: &Message) -> Result<()> {
+        let mut outer = Message::default();
+        outer.message(field, message);
+        self.out.write_all(&outer.0).map_err(Error::Write)
+    }
+
+    /// Mappings, functions and locations of all names.
+    fn code(&mut self, names: &Names) -> Result<()> {
+        let mut mappings = Mappings::default();
+        for (number, name) in (0..).zip(names.texts()) {
+            let id = u64::from(number) + 1;
+            let name = self.texts.number(name);
+            let mut function = Message::default();
+            function.number(field::function::ID, id);
+            function.number(field::function::NAME, name);
+            function.number(field::function::SYSTEM_NAME, name);
+            self.write(field::profile::FUNCTION, &function)?;
+            let (mut location, mut line) = (Message::default(), Message::default());
+            location.number(field::location::ID, id);
+            if let Some(module) = names.module(number) {
+                let mapping = mappings.number(module, names.build_id(number));
+                location.number(field::location::MAPPING_ID, mapping);
+            }
+            line.number(field::line::FUNCTION_ID, id);
+            location.message(field::location::LINE, &line);
+            self.write(field::profile::LOCATION, &location)?;
+        }
+        // Readers take the first one for the program.
+        let mut order: Vec<(u64, &Mapping)> = (1..).zip(&mappings.all).collect();
+        order.sort_by_key(|(_, (file, _))| !file.to_lowercase().ends_with(".exe"));
+        for (id, (file, build_id)) in order {
+            let mut mapping = Message::default();
+            mapping.number(field::mapping::ID, id);
+            mapping.number(field::mapping::FILENAME, self.texts.number(file));
+            mapping.number(field::mapping::BUILD_ID, self.texts.number(build_id));
+            // All names that there are: nothing is to be looked for.
+            mapping.number(field::mapping::HAS_FUNCTIONS, 1);
+            self.write(field::profile::MAPPING, &mapping)?;
+        }
+        Ok(())
+    }
+}
+
+/// What the two values of a stack are.
+fn kinds(metric: Metric, source: Option<CpuSource>) -> (&'static str, &'static str) {
+    match (metric, source) {
+        (Metric::Wait, _) => ("wait", "waits"),
+        (Metric::Ready, _) => ("ready", "times_ready"),
+        (Metric::Cpu, Some(CpuSource::ContextSwitches)) => ("cpu", "scheduling_slices"),
+        (Metric::Cpu, _) => ("cpu", "samples"),
+    }
+}
+
+/// What a reader should know who has nothing but the file.
+fn comments(head: &Head<'_>) -> Vec<String> {
+    let mut comments = vec![
+        format!("etwkit {}", env!("CARGO_PKG_VERSION")),
+        format!("{}: {}", head.recording.file_name, head.name),
+    ];
+    if head.time != Range::default() {
+        comments.push(format!("part of the trace, in nanoseconds: {}", head.time));
+    }
+    comments
+}
+
+/// Name of a file that holds code, and what identifies it.
+type Mapping = (String, String);
+
+/// Mappings by number, from 1. Processes that mapped one file have the same one.
+#[derive(Default)]
+struct Mappings {
+    numbers: HashMap<Mapping, u64>,
+    all: Vec<Mapping>,
+}
+
+impl Mappings {
+    fn number(&mut self, module: &str, build_id: Option<String>) -> u64 {
+        // What an extract calls a file name has no folder, unless somebody made it so.
+        let file = module.rsplit(['/', '\\']).next().unwrap_or_default();
+        let mapping = (file.to_owned(), build_id.unwrap_or_default());
+        let next = self.all.len() as u64 + 1;
+        let number = *self.numbers.entry(mapping.clone()).or_insert(next);
+        if number == next {
+            self.all.push(mapping);
+        }
+        number
+    }
+}
+
+/// Texts by number.
+#[derive(Default)]
+struct Texts {
+    numbers: HashMap<String, u64>,
+    all: Vec<String>,
+}
+
+impl Texts {
+    fn number(&mut self, text: &str) -> u64 {
+        let text = visible(text, usize::MAX);
+        if let Some(number) = self.numbers.get(&text) {
+            return *number;
+        }
+        let number = self.all.len() as u64;
+        self.numbers.insert(text.clone(), number);
+        self.all.push(text);
+        number
+    }
+}
+
+/// A message of protocol buffers: its fields, one after the other.
+#[derive(Default)]
+struct Message(Vec<u8>);
+
+/// Types of fields.
+const VARINT: u32 = 0;
+const LENGTH_DELIMITED: u32 = 2;
+
+impl Message {
+    /// A number. 0 is what a field is that does not stand there.
+    fn number(&mut self, field: u32, number: u64) {
+        if number != 0 {
+            self.varint(u64::from(field << 3 | VARINT));
+            self.varint(number);
+        }
+    }
+
+    fn bytes(&mut self, field: u32, bytes: &[u8]) {
+        self.varint(u64::from(field << 3 | LENGTH_DELIMITED));
+        self.varint(bytes.len() as u64);
+        self.0.extend(bytes);
+    }
+
+    fn message(&mut self, field: u32, message: &Self) {
+        self.bytes(field, &message.0);
+    }
+
+    fn packed(&mut self, field: u32, numbers: impl IntoIterator<Item = u64>) {
+        let mut packed = Self::default();
+        numbers.into_iter().for_each(|number| packed.varint(number));
+        self.message(field, &packed);
+    }
+
+    /// Seven bits for each byte, the lowest first; the highest bit says that more follow.
+    fn varint(&mut self, mut number: u64) {
+        while number > 0x7F {
+            self.0.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        self.0.push(number as u8);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_those_of_protocol_buffers() {
+        let mut message = Message::default();
+        message.number(1, 150);
+        message.number(2, 0);
+        message.bytes(3, b"hi");
+        message.packed(4, [3, 270, u64::MAX]);
+        let largest = [0xFF; 9].iter().copied().chain([1]);
+        let expected: Vec<u8> =
+            [8, 0x96, 1, 26, 2, b'h', b'i', 34, 13, 3, 0x8E, 2].into_iter().chain(largest).collect();
+        assert_eq!(message.0, expected);
+    }
+
+    #[test]
+    fn a_mapping_is_a_file_name_and_not_a_path() {
+        let mut mappings = Mappings::default();
+        let names = [r"\\host\share\a.dll", "../../a.dll", "a.dll", "b.exe"];
+        let numbers = names.map(|name| mappings.number(name, None));
+        assert_eq!(numbers, [1, 1, 1, 2]);
+        assert_eq!(mappings.number("a.dll", Some("AB1".into())), 3);
+        assert!(mappings.all.iter().all(|(file, _)| !file.contains(['/', '\\'])));
+    }
+}

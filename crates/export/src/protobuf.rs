@@ -1,0 +1,104 @@
+//! Messages of Protocol Buffers, written by their wire format
+//! (<https://protobuf.dev/programming-guides/encoding/>).
+//!
+//! A message is written field by field, with the numbers that its definition gives them. That needs no
+//! generated code, and what is not written takes no byte.
+
+/// A message, or the fields of one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Message(Vec<u8>);
+
+/// How the value of a field is written.
+#[derive(Clone, Copy)]
+enum Wire {
+    Varint = 0,
+    Bytes = 2,
+}
+
+impl Message {
+    /// A message without fields.
+    pub(crate) const fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Its bytes.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// A field of one of the types `uint32`, `uint64`, `bool` and of enumerations.
+    pub(crate) fn number(mut self, field: u32, value: u64) -> Self {
+        self.key(field, Wire::Varint);
+        self.varint(value);
+        self
+    }
+
+    /// A field of one of the types `int32` and `int64`: negative numbers take ten bytes.
+    pub(crate) fn int(self, field: u32, value: i64) -> Self {
+        self.number(field, value.cast_unsigned())
+    }
+
+    /// A field of one of the types `sint32` and `sint64`.
+    pub(crate) fn zigzag(self, field: u32, value: i64) -> Self {
+        self.number(field, ((value << 1) ^ (value >> 63)).cast_unsigned())
+    }
+
+    /// A field of type `string`, or of `bytes` that hold a text.
+    pub(crate) fn text(mut self, field: u32, value: &str) -> Self {
+        self.block(field, value.as_bytes());
+        self
+    }
+
+    /// A field that is a message.
+    pub(crate) fn message(mut self, field: u32, value: &Self) -> Self {
+        self.block(field, &value.0);
+        self
+    }
+
+    /// A field that is there if its value is.
+    pub(crate) fn some<T>(self, value: Option<T>, field: impl FnOnce(Self, T) -> Self) -> Self {
+        match value {
+            Some(value) => field(self, value),
+            None => self,
+        }
+    }
+
+    fn block(&mut self, field: u32, bytes: &[u8]) {
+        self.key(field, Wire::Bytes);
+        self.varint(bytes.len() as u64);
+        self.0.extend_from_slice(bytes);
+    }
+
+    fn key(&mut self, field: u32, wire: Wire) {
+        self.varint(u64::from(field) << 3 | wire as u64);
+    }
+
+    fn varint(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.0.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.0.push(value as u8);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_as_the_page_of_the_format_has_them() {
+        for (message, bytes) in [
+            (Message::new().number(1, 150), &[0x08, 0x96, 0x01][..]),
+            (Message::new().text(2, "testing"), b"\x12\x07testing"),
+            (Message::new().message(3, &Message::new().number(1, 150)), &[0x1a, 0x03, 0x08, 0x96, 0x01]),
+            (Message::new().zigzag(1, -1), &[0x08, 0x01]),
+            (Message::new().zigzag(1, 0x7fff_ffff), &[0x08, 0xfe, 0xff, 0xff, 0xff, 0x0f]),
+            (Message::new().int(1, -2), &[0x08, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01]),
+            (Message::new().number(135, 0), &[0xb8, 0x08, 0x00]),
+            (Message::new().some(None, |message, n| message.number(1, n)), &[]),
+        ] {
+            assert_eq!(message.bytes(), bytes, "{message:?}");
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! What was recorded when: what files of other programs say about it.
+
+use etwkit_query::Session;
+use etwkit_query::dump;
+
+/// Units of 100 ns from 1601, where FILETIME begins, to 1970.
+const UNIX_EPOCH: i64 = 116_444_736_000_000_000;
+
+etwkit_query::declare! {
+    /// The recording, as its table has it.
+    pub row Recording {
+        file_name: String = "File name of the trace, without folder.",
+        os_version: Option<String> = "Version of Windows.",
+        start_utc: String = "Start of the recording, UTC.",
+        start_filetime: i64 = "Start of the recording in units of 100 ns since 1601; 0 if it is not known.",
+        duration_ns: i64 = "Length of the recording.",
+    }
+}
+
+impl Recording {
+    /// The recording of the first extract of a session; an empty one where it says nothing of it.
+    ///
+    /// # Errors
+    /// The query fails.
+    pub(crate) fn of(session: &Session) -> dump::Result<Self> {
+        let sql = "SELECT file_name, os_version, start_utc, start_filetime, duration_ns FROM trace LIMIT 1";
+        Ok(dump::ask(session, sql)?.into_iter().next().unwrap_or_default())
+    }
+
+    /// A moment of the trace in nanoseconds since 1970; 0 for one before, and if the start is not known.
+    #[must_use]
+    pub fn unix_ns(&self, ts_ns: i64) -> u64 {
+        if self.start_filetime == 0 {
+            return u64::try_from(ts_ns).unwrap_or_default();
+        }
+        let start = i128::from(self.start_filetime.saturating_sub(UNIX_EPOCH)) * 100;
+        u64::try_from(start + i128::from(ts_ns)).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_count_from_1970() {
+        let at = |start_filetime| Recording { start_filetime, ..Recording::default() };
+        // 10 June 2024, 20:18:27.9225833.
+        assert_eq!(at(133_625_243_079_225_833).unix_ns(5), 1_718_050_707_922_583_305);
+        assert_eq!(at(UNIX_EPOCH).unix_ns(-1), 0);
+        assert_eq!(at(0).unix_ns(7), 7);
+    }
+}

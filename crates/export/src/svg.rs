@@ -1,0 +1,305 @@
+//! A flame graph as one SVG file, which needs nothing but a viewer of pictures.
+//!
+//! Width is weight, the outermost frames are at the bottom, and a frame that called others carries them; what
+//! it weighs itself is at the left. Each frame says its name and its numbers in a title, which viewers show
+//! where the pointer is. There is no script and nothing is loaded.
+
+mod color;
+mod layout;
+
+use std::collections::HashMap;
+use std::io::Write;
+
+use etwkit_query::dump::cpu_source::CpuSource;
+use etwkit_query::dump::stack_tree::Metric;
+use etwkit_query::range::Range;
+use etwkit_query::time_format::seconds;
+
+use crate::json::milliseconds;
+use crate::profile::{Format, Head, Samples, WeighedStack, Writer, Written};
+use crate::stacks::Names;
+use crate::text::visible;
+use crate::{Error, Result};
+use layout::{Drawn, Flames, What};
+
+/// The format.
+pub(crate) struct Svg;
+
+/// Pixels of the picture, of its margin, of the lines above the frames, and of a frame.
+const WIDTH: u32 = 1200;
+const MARGIN: u32 = 10;
+const LINE: u32 = 18;
+const FRAME: u32 = 17;
+
+/// Thousandths of a pixel that frames have together.
+const ROOM: u32 = (WIDTH - 2 * MARGIN) * 1000;
+
+/// Thousandths of a pixel of a letter: fixed pitch, 12 pixels high.
+const LETTER: u32 = 7_230;
+
+/// Letters of a name in a title.
+const MAX_NAME: usize = 500;
+
+/// Modules that the picture names beside their colours.
+const MAX_MODULES: usize = 8;
+
+impl Format for Svg {
+    fn name(&self) -> &'static str {
+        "svg"
+    }
+
+    fn sentence(&self) -> &'static str {
+        "Flame graph as one picture, for browsers and what else shows SVG"
+    }
+
+    fn begin<'o>(&self, out: &'o mut dyn Write, head: &Head<'_>) -> Result<Writer<'o>> {
+        let range = if head.time == Range::default() {
+            "the whole trace".to_owned()
+        } else {
+            let end = |ns: i64| if ns == i64::MIN || ns == i64::MAX { String::new() } else { seconds(ns, 6) };
+            format!("{}..{} s of the trace", end(head.time.min), end(head.time.max))
+        };
+        let recording = head.recording;
+        let recorded = [recording.file_name.as_str(), &recording.start_utc].join(" ");
+        Ok(Writer::Stacks(Box::new(Picture {
+            out,
+            name: head.name.to_owned(),
+            metric: head.metric,
+            range,
+            recorded: recorded.trim().to_owned(),
+            flames: Flames::default(),
+        })))
+    }
+}
+
+/// Gathers stacks: a picture is drawn when all are known. Memory grows with distinct stacks.
+struct Picture<'o> {
+    out: &'o mut dyn Write,
+    name: String,
+    metric: Metric,
+    range: String,
+    recorded: String,
+    flames: Flames,
+}
+
+impl Samples for Picture<'_> {
+    fn sample(&mut self, sample: &WeighedStack<'_>, _: &Names) -> Result<()> {
+        self.flames.add(sample.path, sample.weight_ns);
+        Ok(())
+    }
+
+    fn end(mut self: Box<Self>, written: &Written, names: &Names) -> Result<()> {
+        let drawn = self.flames.drawn(ROOM);
+        let levels = drawn.iter().map(|frame| frame.level + 1).max().unwrap_or_default();
+        let modules = modules(&self.flames, names);
+        let above = MARGIN + LINE * (3 + u32::from(!modules.is_empty()));
+        let bottom = above + FRAME * levels;
+        self.head(written, bottom + MARGIN, &drawn).map_err(Error::Write)?;
+        self.legend(&modules, MARGIN + LINE * 3).map_err(Error::Write)?;
+        for frame in &drawn {
+            self.frame(frame, bottom, (written.total_ns, names)).map_err(Error::Write)?;
+        }
+        self.out.write_all(b"</g>\n</svg>\n").map_err(Error::Write)
+    }
+}
+
+impl Picture<'_> {
+    /// What stands above the frames: what it is, how much, of what, and what is not drawn.
+    fn head(&mut self, written: &Written, height: u32, drawn: &[Drawn]) -> std::io::Result<()> {
+        let title = escaped(&visible(&self.name, MAX_NAME));
+        let lines = [
+            format!("{}: {} ms", visible(&self.name, 100), milliseconds(written.total_ns)),
+            format!("{}; {}", weight(self.metric, written.source), self.range),
+            format!("{}; {}", self.recorded, hidden(drawn)),
+        ];
+        let (out, version) = (&mut self.out, env!("CARGO_PKG_VERSION"));
+        write!(
+            out,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+             <svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \
+             viewBox=\"0 0 {WIDTH} {height}\">\n<title>{title}</title>\n<desc>Written by etwkit {version}.</desc>\n\
+             <rect width=\"{WIDTH}\" height=\"{height}\" fill=\"#ffffff\"/>\n\
+             <g font-family=\"DejaVu Sans Mono, Consolas, monospace\" font-size=\"12\" fill=\"#111111\">\n"
+        )?;
+        for (line, y) in lines.iter().zip((MARGIN + 12..).step_by(LINE as usize)) {
+            let text = escaped(&cut(line, ROOM));
+            writeln!(out, "<text x=\"{MARGIN}\" y=\"{y}\" xml:space=\"preserve\">{text}</text>")?;
+        }
+        Ok(())
+    }
+
+    /// The modules in which most of the weight lies, with their colours.
+    fn legend(&mut self, modules: &[(String, i64)], y: u32) -> std::io::Result<()> {
+        let mut x = MARGIN * 1000;
+        for (module, own_ns) in modules {
+            let text =
+                format!("{} {} ms", cut(&visible(module, MAX_NAME), LETTER * 24), milliseconds(*own_ns));
+            let width = 16_000 + LETTER * (columns(&text) + 2);
+            if x + width > ROOM {
+                break;
+            }
+            let (fill, text) = (color::of(module), escaped(&text));
+            let (at, words) = (pixels(x), pixels(x + 16_000));
+            writeln!(
+                self.out,
+                "<rect x=\"{at}\" y=\"{y}\" width=\"12\" height=\"12\" fill=\"{fill}\"/>\
+                 <text x=\"{words}\" y=\"{}\">{text}</text>",
+                y + 11
+            )?;
+            x += width;
+        }
+        Ok(())
+    }
+
+    fn frame(&mut self, frame: &Drawn, bottom: u32, (total, names): (i64, &Names)) -> std::io::Result<()> {
+        let y = bottom - FRAME * (frame.level + 1);
+        let name = match frame.what {
+            What::Frame(number) => visible(names.text(number), MAX_NAME),
+            What::Rest(count) => format!("+{count} {} not drawn", frames(count)),
+        };
+        let fill = match frame.what {
+            What::Frame(number) => {
+                names.module(number).map_or_else(|| color::NO_MODULE.to_owned(), color::of)
+            }
+            What::Rest(_) => color::REST.to_owned(),
+        };
+        let percent = thousandths(frame.weight_ns, total);
+        let mut title = format!("{name}\n{} ms, {percent} %", milliseconds(frame.weight_ns));
+        if matches!(frame.what, What::Frame(_)) {
+            title += &format!("\n{} ms of it in itself", milliseconds(frame.own_ns));
+        }
+        let (x, width) = (pixels(MARGIN * 1000 + frame.x), pixels(frame.width));
+        write!(
+            self.out,
+            "<g><title>{}</title><rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{}\" fill=\"{fill}\"/>",
+            escaped(&title),
+            FRAME - 1
+        )?;
+        let text = cut(&name, frame.width.saturating_sub(4000));
+        if !text.is_empty() {
+            let (x, y) = (pixels(MARGIN * 1000 + frame.x + 2000), y + 12);
+            write!(self.out, "<text x=\"{x}\" y=\"{y}\">{}</text>", escaped(&text))?;
+        }
+        self.out.write_all(b"</g>\n")
+    }
+}
+
+/// The modules in which most of the weight lies, the largest first.
+fn modules(flames: &Flames, names: &Names) -> Vec<(String, i64)> {
+    let mut sums: HashMap<&str, i64> = HashMap::new();
+    for (number, own_ns) in flames.own() {
+        if let Some(module) = names.module(number) {
+            let sum = sums.entry(module).or_default();
+            *sum = sum.saturating_add(own_ns);
+        }
+    }
+    let mut sums: Vec<(String, i64)> = sums.into_iter().map(|(name, ns)| (name.to_owned(), ns)).collect();
+    sums.retain(|(_, ns)| *ns > 0);
+    sums.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    sums.truncate(MAX_MODULES);
+    sums
+}
+
+/// What a weight is.
+fn weight(metric: Metric, source: Option<CpuSource>) -> &'static str {
+    match (metric, source) {
+        (Metric::Wait, _) => "waits by the stack that they ended with, summed over threads",
+        (Metric::Ready, _) => "times ready by the stack that was switched in, summed over threads",
+        (Metric::Cpu, Some(CpuSource::ContextSwitches)) => "time on processors, from context switches",
+        (Metric::Cpu, _) => "sampled CPU",
+    }
+}
+
+/// How much is not drawn.
+fn hidden(drawn: &[Drawn]) -> String {
+    let count =
+        drawn.iter().filter_map(|frame| if let What::Rest(count) = frame.what { Some(count) } else { None });
+    match count.sum() {
+        0 => "every frame is drawn".to_owned(),
+        count => format!("{count} narrow {} not drawn", if count == 1 { "frame is" } else { "frames are" }),
+    }
+}
+
+fn frames(count: usize) -> &'static str {
+    if count == 1 { "frame" } else { "frames" }
+}
+
+/// Thousandths of a pixel as pixels.
+fn pixels(thousandths: u32) -> String {
+    milliseconds(i64::from(thousandths) * 1000)
+}
+
+/// A share in per cent, with three digits behind the mark.
+fn thousandths(part: i64, whole: i64) -> String {
+    let share = if whole > 0 { i128::from(part) * 100_000_000 / i128::from(whole) / 1000 } else { 0 };
+    pixels(u32::try_from(share).unwrap_or_default())
+}
+
+/// Letters that a text is wide: those of other scripts may be twice as wide as Latin ones.
+fn columns(text: &str) -> u32 {
+    text.chars().map(|c| if c.is_ascii() { 1 } else { 2 }).sum()
+}
+
+/// As much of a text as fits into so many thousandths of a pixel; nothing where that says nothing.
+fn cut(text: &str, width: u32) -> String {
+    let room = width / LETTER;
+    if columns(text) <= room {
+        return text.to_owned();
+    }
+    if room < 4 {
+        return String::new();
+    }
+    let mut used = 2;
+    let fitting = text.chars().take_while(|c| {
+        used += if c.is_ascii() { 1 } else { 2 };
+        used <= room
+    });
+    fitting.chain(['…']).collect()
+}
+
+/// A text in a document of XML.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_cut_to_the_room_that_they_have() {
+        for (text, letters, expected) in [
+            ("ntdll.dll!A", 11, "ntdll.dll!A"),
+            ("ntdll.dll!A", 10, "ntdll.dl…"),
+            ("ntdll.dll!A", 3, ""),
+            ("名名名名", 8, "名名名名"),
+            ("名名名名", 7, "名名…"),
+        ] {
+            assert_eq!(cut(text, letters * LETTER), expected, "{text} {letters}");
+        }
+    }
+
+    #[test]
+    fn shares_and_pixels_are_numbers_with_a_point() {
+        assert_eq!(
+            (thousandths(1, 3), thousandths(0, 0), thousandths(5, 5)),
+            ("33.333".into(), "0".into(), "100".into())
+        );
+        assert_eq!(pixels(1_200_500), "1200.5");
+        assert_eq!(
+            escaped("</title><script a='\"'>&"),
+            "&lt;/title&gt;&lt;script a=&#39;&quot;&#39;&gt;&amp;"
+        );
+    }
+}

@@ -1,0 +1,250 @@
+//! What a timeline holds, whatever format it is written in: what the threads of processes did, and when.
+
+mod merge;
+mod request;
+mod rows;
+mod scene;
+mod sql;
+mod told;
+mod used;
+
+pub use request::processes;
+pub(crate) use request::write;
+pub use scene::{Process, Scene, Thread};
+pub(crate) use used::Used;
+
+use etwkit_query::dump::ProcessQuery;
+use etwkit_query::range::Range;
+
+use crate::Result;
+
+/// What a timeline is asked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    /// Name of the export.
+    pub(crate) name: &'a str,
+    /// Whose.
+    pub(crate) processes: &'a ProcessQuery,
+    /// The part of the trace, in nanoseconds.
+    pub(crate) time: Range,
+}
+
+/// The order in which a format takes items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// All of them by time.
+    Time,
+    /// Those of no thread first, then those of each thread, by time.
+    Thread,
+}
+
+/// Takes what happened.
+pub trait Timeline {
+    /// The order in which it takes items.
+    fn order(&self) -> Order;
+
+    /// Writes what stands in front of the first item.
+    ///
+    /// # Errors
+    /// Nothing more can be written.
+    fn start(&mut self, scene: &Scene<'_>) -> Result<()>;
+
+    /// Writes an item.
+    ///
+    /// # Errors
+    /// Nothing more can be written.
+    fn item(&mut self, item: &Item, scene: &Scene<'_>) -> Result<()>;
+
+    /// Writes what stands behind the last item.
+    ///
+    /// # Errors
+    /// Nothing more can be written.
+    fn end(self: Box<Self>, scene: &Scene<'_>) -> Result<()>;
+}
+
+/// Something that happened.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Item {
+    /// When it was, or began.
+    pub time_ns: i64,
+    /// Key of its thread; missing where no thread is known.
+    pub thread: Option<i64>,
+    /// What it is.
+    pub what: What,
+}
+
+/// What can happen.
+#[derive(Debug, Clone, PartialEq)]
+pub enum What {
+    /// A thread had a processor.
+    Slice(Slice),
+    /// A thread waited.
+    Wait(Wait),
+    /// A thread could have run and had no processor.
+    Ready(Ready),
+    /// A CPU sample.
+    Sample(Sample),
+    /// An operation on a disk or a file.
+    Io(Io),
+    /// A mark.
+    Mark(String),
+}
+
+/// A scheduling slice.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Slice {
+    /// Whether its thread is one of those that are exported. Formats that show processors get the slices of
+    /// others, too, so that they know when a processor was somebody else's.
+    pub is_chosen: bool,
+    /// Processor.
+    pub cpu: i64,
+    /// Its end, or that of the exported part of the trace.
+    pub end_ns: i64,
+    /// Priority with which the thread was switched in.
+    pub priority: Option<i64>,
+    /// How it was switched out; missing where that is not in the exported part of the trace.
+    pub left: Option<Left>,
+}
+
+/// How a thread was switched out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Left {
+    /// Its state from then on: number of `KTHREAD_STATE`.
+    pub state: i64,
+    /// Why: number of `KWAIT_REASON`.
+    pub reason: Option<i64>,
+    /// Whether it waited in user mode.
+    pub is_user: Option<bool>,
+}
+
+/// A wait, up to when the thread was made ready.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Wait {
+    /// When the thread was made ready; missing if it still waited at the end.
+    pub end_ns: Option<i64>,
+    /// Number of `KWAIT_REASON`.
+    pub reason: Option<i64>,
+    /// Who made it ready.
+    pub by: Readying,
+}
+
+/// Time from when a thread was made ready, or preempted, to its switch-in.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Ready {
+    /// Switch-in; missing if there was none.
+    pub end_ns: Option<i64>,
+    /// Processor of the switch-in.
+    pub cpu: Option<i64>,
+    /// Whether an event reports that the thread was made ready in the exported part of the trace: not of one
+    /// that was preempted.
+    pub is_event: bool,
+    /// Who made it ready.
+    pub by: Readying,
+    /// Number of the reason why its priority was adjusted.
+    pub adjust_reason: Option<i64>,
+}
+
+/// Who made a thread ready.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Readying {
+    /// Key of the thread that ran there; missing where it is not known, and for a DPC, which only
+    /// interrupted it.
+    pub thread: Option<i64>,
+    /// Whether a DPC did.
+    pub is_dpc: bool,
+}
+
+/// A CPU sample of a thread.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Sample {
+    /// Processor.
+    pub cpu: i64,
+    /// Time that it stands for.
+    pub weight_ns: i64,
+    /// Its stack, of the extract.
+    pub stack_id: i32,
+}
+
+/// An operation on a disk or a file, with all its bytes, whatever part of it lies in the exported part of the
+/// trace.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Io {
+    /// Whether it is one of a disk, else of a file.
+    pub is_disk: bool,
+    /// `read`, `write` and others, as in the tables.
+    pub operation: String,
+    /// End; missing if it is not in the trace.
+    pub end_ns: Option<i64>,
+    /// Path, if it is known.
+    pub path: Option<String>,
+    /// Position.
+    pub offset_bytes: Option<i64>,
+    /// Bytes: of a disk those moved, of a file those asked for.
+    pub size_bytes: Option<i64>,
+    /// Number of the disk.
+    pub disk: Option<i64>,
+    /// NTSTATUS of an operation on a file, as bit pattern.
+    pub status: Option<i64>,
+}
+
+impl Io {
+    /// What a viewer calls it: `Disk read`, `File create`.
+    pub(crate) fn name(&self) -> String {
+        format!("{} {}", self.kind(), self.operation)
+    }
+
+    /// `Disk` or `File`.
+    pub(crate) const fn kind(&self) -> &'static str {
+        if self.is_disk { "Disk" } else { "File" }
+    }
+}
+
+/// How much of everything was written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TimelineSums {
+    /// Processes.
+    pub processes: usize,
+    /// Threads.
+    pub threads: usize,
+    /// Scheduling slices.
+    pub slices: u64,
+    /// How long they are together, in nanoseconds.
+    pub run_ns: i64,
+    /// Waits.
+    pub waits: u64,
+    /// Samples.
+    pub samples: u64,
+    /// What they stand for, in nanoseconds.
+    pub cpu_ns: i64,
+    /// Operations on disks and files.
+    pub operations: u64,
+    /// Marks.
+    pub marks: u64,
+}
+
+impl TimelineSums {
+    /// Whether nothing happened.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.slices == 0 && self.waits == 0 && self.samples == 0 && self.operations == 0 && self.marks == 0
+    }
+
+    fn add(&mut self, item: &Item) {
+        let one = |count: &mut u64| *count = count.saturating_add(1);
+        match &item.what {
+            What::Slice(slice) if slice.is_chosen => {
+                one(&mut self.slices);
+                let run_ns = slice.end_ns.saturating_sub(item.time_ns);
+                self.run_ns = self.run_ns.saturating_add(run_ns);
+            }
+            What::Slice(_) | What::Ready(_) => {}
+            What::Wait(_) => one(&mut self.waits),
+            What::Sample(sample) => {
+                one(&mut self.samples);
+                self.cpu_ns = self.cpu_ns.saturating_add(sample.weight_ns);
+            }
+            What::Io(_) => one(&mut self.operations),
+            What::Mark(_) => one(&mut self.marks),
+        }
+    }
+}

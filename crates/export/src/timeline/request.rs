@@ -1,0 +1,71 @@
+//! Asks for a timeline and hands it to a format.
+
+use etwkit_query::Session;
+use etwkit_query::dump::Error::NeedsRows;
+use etwkit_query::dump::cpu::CpuRow;
+use etwkit_query::dump::{self, ProcessQuery};
+use etwkit_query::frames::TraceFrames;
+use etwkit_query::range::Range;
+
+use super::{Asked, Scene, Timeline, TimelineSums, merge, rows, sql};
+use crate::Result;
+
+/// Tables with a row for each event, which an extract of sums does without.
+const TABLES: [&str; 4] = ["context_switch", "cpu_sample", "disk_io", "file_io"];
+
+/// Asks and writes. Memory grows with processes, threads and distinct stacks, not with what happened.
+///
+/// # Errors
+/// The extract holds sums alone; a question fails; nothing more can be written.
+pub(crate) fn write(
+    asked: Asked<'_>,
+    session: &Session,
+    mut timeline: Box<dyn Timeline + '_>,
+) -> Result<TimelineSums> {
+    if TABLES.iter().all(|table| session.leaves_out(table)) {
+        return Err(NeedsRows { what: "samples, context switches and I/O" }.into());
+    }
+    let frames = session.frames()?;
+    let none = TraceFrames::default();
+    let scene = Scene::of(asked, session, frames.trace(0).unwrap_or(&none))?;
+    let mut sums = TimelineSums {
+        processes: scene.processes.values().filter(|process| process.is_chosen).count(),
+        threads: scene.chosen().count(),
+        ..TimelineSums::default()
+    };
+    timeline.start(&scene)?;
+    let order = timeline.order();
+    merge::merged(rows::ask(asked, session, order)?, order, |item| {
+        sums.add(&item);
+        timeline.item(&item, &scene)
+    })?;
+    timeline.end(&scene)?;
+    Ok(sums)
+}
+
+etwkit_query::declare! {
+    /// A process that can be chosen.
+    row Choice {
+        process_key: i64 = "Its key.",
+        pid: i64 = "Process id.",
+        process: Option<String> = "What it is called.",
+        threads: i64 = "Its threads.",
+    }
+}
+
+/// The processes that a timeline can be of, with their names, ids and numbers of threads; the rest of their
+/// rows is empty. They are those of the trace, whether they did something or not.
+///
+/// # Errors
+/// The query fails.
+pub fn processes(session: &Session, processes: &ProcessQuery, time: Range) -> dump::Result<Vec<CpuRow>> {
+    let choices: Vec<Choice> = dump::ask(session, &sql::choices(Asked { name: "", processes, time }))?;
+    let row = |choice: Choice| CpuRow {
+        process_key: Some(choice.process_key),
+        pid: Some(choice.pid),
+        process: choice.process,
+        threads: choice.threads,
+        ..CpuRow::default()
+    };
+    Ok(choices.into_iter().map(row).collect())
+}

@@ -1,0 +1,119 @@
+//! Who is in a timeline: processes and threads, with their names and lives, and what code is called.
+
+use std::collections::BTreeMap;
+
+use etwkit_query::Session;
+use etwkit_query::dump;
+use etwkit_query::frames::TraceFrames;
+
+use super::{Asked, sql};
+
+/// What items refer to.
+#[derive(Debug)]
+pub struct Scene<'s> {
+    /// Name of the export.
+    pub name: &'s str,
+    /// Whether all processes are exported: then the idle threads are shown on processors, too.
+    pub is_everyone: bool,
+    /// When the trace began, in nanoseconds since 1970; missing if the trace does not say.
+    pub start_unix_ns: Option<i64>,
+    /// Shortest time that a sample stands for; missing without samples.
+    pub sampling_ns: Option<i64>,
+    /// Whether scheduling slices were recorded.
+    pub has_slices: bool,
+    /// Processes by key, those that are not exported, too.
+    pub processes: BTreeMap<i64, Process>,
+    /// Threads by key, those that are not exported, too: they make others ready.
+    pub threads: BTreeMap<i64, Thread>,
+    /// Frames and stacks.
+    pub frames: &'s TraceFrames,
+}
+
+etwkit_query::declare! {
+    /// A process.
+    #[derive(Eq)]
+    pub row Process {
+        process_key: i64 = "Its key.",
+        pid: i64 = "Process id, which other processes of the trace may have had.",
+        parent_pid: Option<i64> = "Process id of the parent.",
+        name: Option<String> = "What it is called.",
+        command_line: Option<String> = "Command line.",
+        start_ns: Option<i64> = "Start; missing if it ran before.",
+        stop_ns: Option<i64> = "Stop; missing if it ran on.",
+        main_thread_key: Option<i64> = "Its first thread, of one that ran before the one that was described first.",
+        is_chosen: bool = "Whether it is exported and lived in the exported part of the trace.",
+    }
+
+    /// A thread.
+    #[derive(Eq)]
+    pub row Thread {
+        thread_key: i64 = "Its key.",
+        tid: i64 = "Thread id, which other threads of the trace may have had; 0 for the idle ones.",
+        process_key: Option<i64> = "Its process, if that is known.",
+        name: Option<String> = "The name that its program gave it.",
+        start_ns: Option<i64> = "Start; missing if it ran before.",
+        stop_ns: Option<i64> = "Stop; missing if it ran on.",
+        is_chosen: bool = "Whether it is exported and lived in the exported part of the trace.",
+    }
+
+    /// What is known of the recording.
+    row About {
+        start_unix_us: Option<i64> = "Begin in microseconds since 1970.",
+    }
+
+    /// How often samples were taken.
+    row Interval {
+        sampling_ns: Option<i64> = "Shortest time that a sample stands for.",
+    }
+}
+
+impl<'s> Scene<'s> {
+    /// Asks who is there.
+    ///
+    /// # Errors
+    /// The query fails.
+    pub(super) fn of(asked: Asked<'s>, session: &Session, frames: &'s TraceFrames) -> dump::Result<Self> {
+        let about: Vec<About> = dump::ask(session, sql::ABOUT)?;
+        let interval: Vec<Interval> = dump::ask(session, sql::INTERVAL)?;
+        let processes: Vec<Process> = dump::ask(session, &sql::processes(asked))?;
+        let threads: Vec<Thread> = dump::ask(session, &sql::threads(asked))?;
+        let start_us = about.first().and_then(|about| about.start_unix_us);
+        Ok(Self {
+            name: asked.name,
+            is_everyone: asked.processes.conditions().is_empty(),
+            start_unix_ns: start_us.map(|us| us.saturating_mul(1000)),
+            sampling_ns: interval.first().and_then(|interval| interval.sampling_ns),
+            has_slices: dump::has_rows(session, "context_switch")?,
+            processes: processes.into_iter().map(|process| (process.process_key, process)).collect(),
+            threads: threads.into_iter().map(|thread| (thread.thread_key, thread)).collect(),
+            frames,
+        })
+    }
+
+    /// The threads that are exported.
+    pub fn chosen(&self) -> impl Iterator<Item = &Thread> {
+        self.threads.values().filter(|thread| thread.is_chosen)
+    }
+
+    /// A thread by its key.
+    #[must_use]
+    pub fn thread(&self, key: Option<i64>) -> Option<&Thread> {
+        self.threads.get(&key?)
+    }
+
+    /// The process of a thread, if both are known.
+    #[must_use]
+    pub fn process(&self, thread: Option<i64>) -> Option<&Process> {
+        self.processes.get(&self.thread(thread)?.process_key?)
+    }
+
+    /// A thread for people: `4711 of cmd.exe (4704)`.
+    #[must_use]
+    pub fn told(&self, key: Option<i64>) -> Option<String> {
+        let thread = self.thread(key)?;
+        let process = self.process(key);
+        let name = process.and_then(|process| process.name.as_deref()).unwrap_or("?");
+        let pid = process.map_or_else(|| "?".to_owned(), |process| process.pid.to_string());
+        Some(format!("{} of {name} ({pid})", thread.tid))
+    }
+}

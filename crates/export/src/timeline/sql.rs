@@ -1,0 +1,189 @@
+//! The questions behind a timeline. Whatever went on across an edge of the exported part of the trace is cut
+//! there.
+
+use etwkit_query::dump::sql::ends;
+
+use super::{Asked, Order};
+
+/// When the recording began.
+pub(super) const ABOUT: &str = "SELECT CAST(start_utc AS BIGINT) AS start_unix_us FROM extract";
+
+/// How often samples were taken.
+pub(super) const INTERVAL: &str =
+    "SELECT min(weight_ns) AS sampling_ns FROM cpu_sample WHERE NOT is_idle AND weight_ns > 0";
+
+/// The condition that the process `p` is exported: never the idle one.
+fn chosen(asked: Asked<'_>) -> String {
+    let mut all = asked.processes.conditions();
+    all.push("coalesce(p.pid, -1) <> 0".to_owned());
+    format!("coalesce({}, FALSE)", all.join(" AND "))
+}
+
+/// The condition that something lived in the part of the trace.
+fn lived(of: &str, (a, b): (i64, i64)) -> String {
+    format!("coalesce({of}.start_ns, {a}) <= {b} AND coalesce({of}.stop_ns, {b}) >= {a}")
+}
+
+pub(super) fn processes(asked: Asked<'_>) -> String {
+    format!(
+        "SELECT p.process_key, p.pid, p.parent_pid, p.name, p.command_line, p.start_ns, p.stop_ns,
+  coalesce(p.first_thread_key, t.first_key) AS main_thread_key, {} AND {} AS is_chosen
+FROM process p
+LEFT JOIN (SELECT process_key, min(thread_key) AS first_key FROM thread GROUP BY process_key) t
+  ON t.process_key = p.process_key",
+        chosen(asked),
+        lived("p", ends(asked.time))
+    )
+}
+
+/// The processes that are exported.
+pub(super) fn choices(asked: Asked<'_>) -> String {
+    format!(
+        "SELECT p.process_key, p.pid, p.name AS process, count(t.thread_key) AS threads
+FROM process p
+LEFT JOIN thread t ON t.process_key = p.process_key
+WHERE {} AND {}
+GROUP BY p.process_key, p.pid, p.name
+ORDER BY p.process_key",
+        chosen(asked),
+        lived("p", ends(asked.time))
+    )
+}
+
+pub(super) fn threads(asked: Asked<'_>) -> String {
+    format!(
+        "SELECT t.thread_key, t.tid, t.process_key, t.name, t.start_ns, t.stop_ns, {} AND {} AS is_chosen
+FROM thread t
+LEFT JOIN process p ON p.process_key = t.process_key",
+        chosen(asked),
+        lived("t", ends(asked.time))
+    )
+}
+
+/// Items in the order that is wanted; what has the same time comes in the order of further columns, so that
+/// the same extract becomes the same file.
+fn sorted(select: &str, order: Order, then: &str) -> String {
+    let by = match order {
+        Order::Time => "time_ns, thread_key",
+        Order::Thread => "thread_key NULLS FIRST, time_ns",
+    };
+    format!("{select}\nORDER BY {by}, {then}")
+}
+
+/// Scheduling slices. How a slice ended is told by the next row of its thread. Formats that take items by
+/// time show processors, and need the slices of everybody for that.
+pub(super) fn slices(asked: Asked<'_>, order: Order) -> String {
+    let (a, b) = ends(asked.time);
+    let chosen = chosen(asked);
+    let only = if order == Order::Thread { format!(" AND {chosen}") } else { String::new() };
+    let next = |column: &str| {
+        format!(
+            "lead({column}) OVER (PARTITION BY thread_key \
+             ORDER BY coalesce(in_ns, out_ns - coalesce(run_ns, 0), last_out_ns))"
+        )
+    };
+    let select = format!(
+        "SELECT s.thread_key, s.cpu, greatest(s.from_ns, {a}) AS time_ns, least(s.to_ns, {b}) AS end_ns, s.priority,
+  CASE WHEN s.is_followed THEN s.state END AS state, CASE WHEN s.is_followed THEN s.reason END AS reason,
+  CASE WHEN s.is_followed THEN s.is_user END AS is_user, {chosen} AS is_chosen
+FROM (
+  SELECT *, next_out_ns IS NOT NULL AND out_ns IS NOT NULL AND next_out_ns = out_ns AND out_ns <= {b} AS is_followed
+  FROM (
+    SELECT thread_key, process_key, cpu, priority, run_ns, out_ns,
+      coalesce(in_ns, out_ns - run_ns) AS from_ns, coalesce(out_ns, in_ns + run_ns) AS to_ns,
+      {} AS state, {} AS reason, {} AS is_user, {} AS next_out_ns
+    FROM context_switch
+  )
+) s
+LEFT JOIN process p ON p.process_key = s.process_key
+WHERE s.run_ns IS NOT NULL AND s.cpu IS NOT NULL AND s.from_ns <= {b} AND s.to_ns >= {a}{only}",
+        next("prev_state"),
+        next("wait_reason"),
+        next("is_user_wait"),
+        next("last_out_ns")
+    );
+    sorted(&select, order, "cpu, end_ns")
+}
+
+/// Waits, those that were still open at the end without an end.
+pub(super) fn waits(asked: Asked<'_>, order: Order) -> String {
+    let (a, b) = ends(asked.time);
+    let select = format!(
+        "SELECT c.thread_key, greatest(c.last_out_ns, {a}) AS time_ns,
+  CASE WHEN NOT c.is_open_wait THEN least(c.last_out_ns + c.wait_ns, {b}) END AS end_ns, c.wait_reason AS reason,
+  CASE WHEN NOT c.is_readied_by_dpc THEN c.readying_thread_key END AS by_thread_key, c.is_readied_by_dpc AS is_dpc
+FROM context_switch c
+LEFT JOIN process p ON p.process_key = c.process_key
+WHERE c.last_out_ns IS NOT NULL AND (c.is_open_wait OR c.wait_ns > 0)
+  AND c.last_out_ns <= {b} AND (c.is_open_wait OR c.last_out_ns + c.wait_ns >= {a}) AND {}",
+        chosen(asked)
+    );
+    sorted(&select, order, "end_ns")
+}
+
+/// Times ready, those that no switch-in followed without an end.
+pub(super) fn readies(asked: Asked<'_>, order: Order) -> String {
+    let (a, b) = ends(asked.time);
+    let select = format!(
+        "SELECT c.thread_key, greatest(c.from_ns, {a}) AS time_ns, least(c.in_ns, {b}) AS end_ns, c.cpu,
+  c.readied_ns IS NOT NULL AND c.readied_ns BETWEEN {a} AND {b} AS is_event,
+  CASE WHEN NOT c.is_readied_by_dpc THEN c.readying_thread_key END AS by_thread_key, c.is_readied_by_dpc AS is_dpc,
+  c.adjust_reason
+FROM (
+  SELECT *, coalesce(readied_ns, CASE WHEN ready_ns IS NOT NULL THEN last_out_ns END) AS from_ns FROM context_switch
+) c
+LEFT JOIN process p ON p.process_key = c.process_key
+WHERE c.from_ns IS NOT NULL AND c.from_ns <= {b} AND coalesce(c.in_ns, {b}) >= {a} AND {}",
+        chosen(asked)
+    );
+    sorted(&select, order, "end_ns")
+}
+
+pub(super) fn samples(asked: Asked<'_>, order: Order) -> String {
+    let (a, b) = ends(asked.time);
+    let select = format!(
+        "SELECT s.thread_key, s.ts_ns AS time_ns, s.cpu, s.weight_ns, s.stack_id
+FROM cpu_sample s
+LEFT JOIN process p ON p.process_key = s.process_key
+WHERE NOT s.is_idle AND s.ts_ns BETWEEN {a} AND {b} AND {}",
+        chosen(asked)
+    );
+    sorted(&select, order, "cpu, stack_id, weight_ns")
+}
+
+/// Operations of disks.
+pub(super) fn disk_operations(asked: Asked<'_>, order: Order) -> String {
+    let (a, b) = ends(asked.time);
+    let select = format!(
+        "SELECT d.thread_key, greatest(d.init_ns, {a}) AS time_ns, least(d.complete_ns, {b}) AS end_ns,
+  d.kind AS operation, d.path, d.offset_bytes, d.size_bytes, d.disk, CAST(NULL AS INT) AS status
+FROM disk_io d
+LEFT JOIN process p ON p.process_key = d.process_key
+WHERE d.complete_ns >= {a} AND d.init_ns <= {b} AND {}",
+        chosen(asked)
+    );
+    sorted(&select, order, "end_ns, disk, offset_bytes, operation, path")
+}
+
+/// Operations of files. Of one whose start is not in the trace only the moment of its end is known.
+pub(super) fn file_operations(asked: Asked<'_>, order: Order) -> String {
+    let (a, b) = ends(asked.time);
+    let select = format!(
+        "SELECT f.thread_key, greatest(coalesce(f.start_ns, f.end_ns), {a}) AS time_ns, least(f.end_ns, {b}) AS end_ns,
+  f.kind AS operation, f.path, f.offset_bytes, f.size_bytes, CAST(NULL AS INT) AS disk, f.status
+FROM file_io f
+LEFT JOIN process p ON p.process_key = f.process_key
+WHERE coalesce(f.end_ns, {b}) >= {a} AND coalesce(f.start_ns, f.end_ns) <= {b} AND {}",
+        chosen(asked)
+    );
+    sorted(&select, order, "end_ns, operation, path, offset_bytes, size_bytes, status")
+}
+
+/// Marks. They are about all of the trace, whoever set them, and belong to no thread.
+pub(super) fn marks(asked: Asked<'_>, order: Order) -> String {
+    let (a, b) = ends(asked.time);
+    let select = format!(
+        "SELECT CAST(NULL AS INT) AS thread_key, ts_ns AS time_ns, text FROM mark WHERE ts_ns BETWEEN {a} AND {b}"
+    );
+    sorted(&select, order, "text")
+}

@@ -1,0 +1,102 @@
+//! What is told about a file that was written, in words and as JSON.
+
+use etwkit_query::dump::cpu_source::CpuSource;
+use etwkit_query::dump::stack_tree::Metric;
+use etwkit_query::numbers::{Numbers, rounded};
+use serde_json::{Value, json};
+
+use crate::packets::PacketSums;
+use crate::profile::{ExportRequest, Written};
+
+impl Written {
+    /// Whether nothing of what was asked for is in the file.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        if let Some(timeline) = &self.timeline {
+            return timeline.is_empty();
+        }
+        self.packets.map_or(self.stacks == 0, |packets| packets.packets == 0)
+    }
+
+    /// What a machine is told: the file, and sums in units that their names have.
+    #[must_use]
+    pub fn json(&self, file: &str, request: &ExportRequest) -> Value {
+        if let Some(timeline) = &self.timeline {
+            return timeline.json(file);
+        }
+        if let Some(PacketSums { packets, bytes, interfaces, left_out }) = self.packets {
+            return json!({"file": file, "packets": packets, "bytes": bytes, "interfaces": interfaces,
+                "left_out": left_out});
+        }
+        json!({"file": file, "processes": request.process_count, "stacks": self.stacks, "frames": self.frames,
+            "total_ns": self.total_ns, "source": self.source.map(CpuSource::name)})
+    }
+
+    /// What people are told behind the name of the file, in lines.
+    #[must_use]
+    pub fn lines(&self, numbers: &Numbers, request: &ExportRequest) -> Vec<String> {
+        if let Some(timeline) = &self.timeline {
+            return timeline.lines(numbers);
+        }
+        if let Some(packets) = &self.packets {
+            return packets.lines(numbers, request);
+        }
+        let ms = numbers.whole(rounded(self.total_ns, 1_000_000));
+        let mut lines = vec![format!(
+            "  {ms} ms of {} {} in {} stacks, {} names",
+            request.process_count,
+            if request.process_count == 1 { "process" } else { "processes" },
+            self.stacks,
+            self.frames
+        )];
+        if request.metric == Metric::Cpu && self.source == Some(CpuSource::ContextSwitches) {
+            lines.push(
+                "  no CPU was sampled: weights are time on processors, from context switches".to_owned(),
+            );
+        }
+        lines
+    }
+}
+
+impl PacketSums {
+    fn lines(&self, numbers: &Numbers, request: &ExportRequest) -> Vec<String> {
+        let count = |count: u64, one: &str| {
+            let many = if count == 1 { "" } else { "s" };
+            format!("{} {one}{many}", numbers.grouped(count))
+        };
+        let interfaces = self.interfaces as u64;
+        let mut lines = vec![format!(
+            "  {}, {}, {}",
+            count(self.packets, "packet"),
+            count(self.bytes, "byte"),
+            count(interfaces, "interface")
+        )];
+        if self.left_out > 0 {
+            let events = count(self.left_out, "event");
+            lines.push(format!(
+                "  {events} left out: not decoded, of a link that is not known, or a part alone"
+            ));
+        }
+        if request.processes.process.is_some() {
+            lines.push(
+                "  processes: those on the processor when a packet was logged, seldom its own".to_owned(),
+            );
+        }
+        lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_are_counted_and_what_is_left_out_is_said() {
+        let numbers = Numbers::default();
+        let sums = PacketSums { packets: 1, bytes: 98, interfaces: 2, left_out: 0 };
+        let request = ExportRequest::default();
+        assert_eq!(sums.lines(&numbers, &request), ["  1 packet, 98 bytes, 2 interfaces"]);
+        let sums = PacketSums { left_out: 3, ..sums };
+        assert!(sums.lines(&numbers, &request)[1].starts_with("  3 events left out"));
+    }
+}

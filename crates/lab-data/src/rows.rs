@@ -1,0 +1,41 @@
+//! What a workload measured: rows of the same columns, for people and as CSV.
+
+use std::fs::File;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use etwkit_terminal::errors::advised;
+use etwkit_terminal::{Lines, Table};
+
+/// Rows below a heading.
+#[derive(Debug)]
+pub(crate) struct Rows<const N: usize> {
+    pub(crate) heading: &'static str,
+    /// Name of each column, with `>` behind those of numbers.
+    pub(crate) columns: [&'static str; N],
+    pub(crate) rows: Vec<[String; N]>,
+}
+
+impl<const N: usize> Rows<N> {
+    /// Prints them, and writes them into the file.
+    pub(crate) fn tell(self, lines: &mut Lines<'_>, csv: Option<File>) -> Result<()> {
+        lines.heading(self.heading)?;
+        let titles = self.columns.join("|").replace('_', " ");
+        lines.table(&Table::of(&titles, self.rows.clone()))?;
+        let Some(csv) = csv else { return Ok(()) };
+        let mut csv = csv::Writer::from_writer(csv);
+        csv.write_record(self.columns.iter().map(|name| name.trim_end_matches('>')))?;
+        self.rows.iter().try_for_each(|row| csv.write_record(row))?;
+        csv.flush().context("cannot write the CSV file")
+    }
+}
+
+/// A file that is not there yet.
+pub(crate) fn create(path: &Path) -> Result<File> {
+    File::create_new(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => {
+            advised(format!("{} exists", path.display()), "give another name")
+        }
+        _ => anyhow::Error::new(error).context(format!("cannot write {}", path.display())),
+    })
+}

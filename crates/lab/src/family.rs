@@ -1,0 +1,74 @@
+//! Processes that live at the same time. Each says by a byte on its output that it is there, and ends when
+//! its input does: so that all end when the first one is gone, however that happened.
+
+use std::process::{Child as Process, Command, Stdio};
+use std::{io::Read as _, mem};
+
+use anyhow::{Context, Result, bail};
+use etwkit_terminal::errors::advised;
+
+/// Processes that were started. Those that are left when something fails are ended.
+pub(crate) struct Family(Vec<Process>);
+
+impl Family {
+    /// Starts so many processes and waits until all are there. `look` is told how much is done, in steps of
+    /// which each process has two, and says whether somebody wants no more.
+    ///
+    /// # Errors
+    /// A process cannot be started, ends before it is there, or somebody wants no more.
+    pub(crate) fn start(
+        count: u32,
+        command: impl Fn() -> Command,
+        look: &dyn Fn(u32) -> bool,
+    ) -> Result<Self> {
+        let mut family = Self(Vec::new());
+        for started in 0..count {
+            if look(started) {
+                bail!("stopped");
+            }
+            let mut command = command();
+            let process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+            let program = command.get_program().to_string_lossy().into_owned();
+            family.0.push(process.with_context(|| format!("cannot start {program}"))?);
+        }
+        for (ready, process) in (0..).zip(&mut family.0) {
+            if look(count + ready) {
+                bail!("stopped");
+            }
+            let mut byte = [0];
+            let output = process.stdout.as_mut();
+            if output.is_none_or(|output| output.read_exact(&mut byte).is_err()) {
+                let message = "a process ended before it was ready";
+                return Err(advised(message, "is there a limit of processes (ulimit -u)? start fewer"));
+            }
+        }
+        look(count * 2);
+        Ok(family)
+    }
+
+    /// Lets them end, and waits for that.
+    ///
+    /// # Errors
+    /// One of them failed.
+    pub(crate) fn end(mut self, look: &dyn Fn(u32) -> bool) -> Result<()> {
+        self.0.iter_mut().for_each(|process| drop(process.stdin.take()));
+        for (ended, mut process) in (1..).zip(mem::take(&mut self.0)) {
+            let status = process.wait().context("cannot wait for a process")?;
+            if !status.success() {
+                bail!("a process failed: {status}");
+            }
+            look(ended);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Family {
+    fn drop(&mut self) {
+        // Their own end with them, since their inputs do.
+        for process in &mut self.0 {
+            let _ = process.kill();
+            let _ = process.wait();
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Workloads of case studies about slow machines, for whoever wants to see on his own machine what the text
+//! says: each does what made somebody's machine slow, measures it, and says which recording shows it.
+//!
+//! ```text
+//! args ─► a workload (one file each) ─► Report: lines for people, values for machines, what records it
+//! ```
+//!
+//! A workload runs on every system unless it says otherwise. It leaves nothing behind but the files that it
+//! was asked to write.
+
+#![forbid(unsafe_code)]
+
+mod cfg_start;
+mod cold_read;
+mod copy_file;
+mod cpu_load;
+mod cpu_time;
+mod crowd;
+mod delay_load;
+mod dns;
+mod executable;
+mod family;
+mod file_churn;
+mod folder;
+mod growth;
+mod hang;
+mod imports;
+mod leak;
+mod lock;
+mod noise;
+mod priority;
+mod probe;
+mod process_create;
+mod program;
+mod report;
+mod spin;
+mod spread;
+mod syscall_storm;
+mod wait_chain;
+mod write_cache;
+mod write_files;
+
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+
+pub use report::{Report, Value};
+
+/// What a workload runs with.
+pub struct Bench<'b> {
+    /// This program, which some workloads start again as other processes.
+    pub program: &'b Path,
+    /// Whether the user wants no more. Asked often.
+    pub is_stopped: &'b dyn Fn() -> bool,
+    /// Is told what is done, and of how much. Called often.
+    pub progress: &'b dyn Fn(u64, u64),
+}
+
+impl Bench<'_> {
+    fn progress(&self, done: u32, all: u32) {
+        (self.progress)(done.into(), all.into());
+    }
+
+    /// Progress of what takes a fixed time.
+    fn until(&self, begun: Instant, end: Instant) {
+        let milliseconds = |time: Instant| time.saturating_duration_since(begun).as_millis() as u64;
+        (self.progress)(milliseconds(Instant::now()), milliseconds(end));
+    }
+}
+
+/// A workload and its amounts.
+#[derive(Debug, Clone, Args)]
+pub struct LabArgs {
+    #[command(subcommand)]
+    workload: Workload,
+    /// Print one JSON object with the values
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+#[derive(Debug, Clone, Subcommand)]
+enum Workload {
+    /// Create and end many processes, which all live at the same time
+    ProcessCreate(process_create::Amount),
+    /// Start programs with more and more functions, with and without Control Flow Guard
+    CfgStart(cfg_start::Amount),
+    /// Create and end processes that import a library which they never call: at once, with delay, or not
+    DelayLoad(delay_load::Amount),
+    /// Keep processors busy for a while: less CPU than asked for is what others took
+    CpuLoad(cpu_load::Amount),
+    /// Write many small files, one after the other or with several threads
+    WriteFiles(write_files::Amount),
+    /// Write a large file: without waiting for the disk, waiting at the end, and after each piece
+    WriteCache(write_cache::Amount),
+    /// Create and delete very many files, then time the creation of some
+    FileChurn(file_churn::Amount),
+    /// Read a file that is not in memory, and then again
+    ColdRead(cold_read::Amount),
+    /// Copy a file as the system does it, and compare the copy
+    CopyFile(copy_file::Amount),
+    /// Open handles and keep memory with each click, and give nothing back
+    Leak(leak::Amount),
+    /// A window whose thread does something else instead of looking for messages
+    Hang(hang::Amount),
+    /// Call the system as often as possible: what a call costs, and what recording calls adds
+    SyscallStorm(syscall_storm::Amount),
+    /// Threads that wait in a loop for the next piece of parallel work, or sleep until it is there
+    Spin(spin::Amount),
+    /// Look names up at servers of which the first one does not answer
+    Dns(dns::Amount),
+    /// Threads of which each waits for the next one, down to the one that sleeps
+    WaitChain(wait_chain::Amount),
+    /// A process that another workload started
+    #[command(hide = true)]
+    Child(process_create::Child),
+}
+
+/// Runs a workload. Nothing if the user stopped it, or for a process that another one started, which has
+/// nothing to say.
+///
+/// # Errors
+/// The system refuses something: processes, files, sockets.
+pub fn run(args: &LabArgs, bench: &Bench<'_>) -> Result<Option<Report>> {
+    if let Workload::CpuLoad(amount) = &args.workload
+        && let Some(priority) = amount.priority
+    {
+        return priority.run(bench, &amount.without_priority(args.json)).map(|()| None);
+    }
+    let report = match &args.workload {
+        Workload::ProcessCreate(amount) => amount.run(bench),
+        Workload::CfgStart(amount) => amount.run(bench),
+        Workload::DelayLoad(amount) => amount.run(bench),
+        Workload::CpuLoad(amount) => amount.run(bench),
+        Workload::WriteFiles(amount) => amount.run(bench),
+        Workload::WriteCache(amount) => amount.run(bench),
+        Workload::FileChurn(amount) => amount.run(bench),
+        Workload::ColdRead(amount) => amount.run(bench),
+        Workload::CopyFile(amount) => amount.run(bench),
+        Workload::Leak(amount) => amount.run(bench),
+        Workload::Hang(amount) => amount.run(bench),
+        Workload::SyscallStorm(amount) => amount.run(bench),
+        Workload::Spin(amount) => amount.run(bench),
+        Workload::Dns(amount) => amount.run(bench),
+        Workload::WaitChain(amount) => amount.run(bench),
+        Workload::Child(child) => return child.run(bench).map(|()| None),
+    };
+    match report {
+        // What fails because everything is being ended is no failure.
+        _ if (bench.is_stopped)() => Ok(None),
+        report => report.map(Some),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    /// Nobody stops anything, and nobody looks.
+    pub(crate) fn bench() -> Bench<'static> {
+        Bench { program: Path::new(""), is_stopped: &|| false, progress: &|_, _| () }
+    }
+
+    /// A program for Windows in its folder, and the command that runs it: Wine elsewhere than on Windows.
+    /// Nothing, said so, without Wine.
+    pub(crate) fn wine(test: &str, program: &program::Program) -> Option<(tempfile::TempDir, Command)> {
+        let wine = std::env::var_os("ETWKIT_WINE").filter(|wine| !wine.is_empty());
+        if wine.is_none() && !cfg!(windows) {
+            etwkit_testkit::skip(&format!("{test}: ETWKIT_WINE names no program"));
+            return None;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("program.exe");
+        std::fs::write(&path, program.bytes().unwrap()).unwrap();
+        let mut command = Command::new(wine.as_deref().unwrap_or(path.as_os_str()));
+        if wine.is_some() {
+            command.arg(&path).env("WINEDEBUG", "-all");
+        }
+        Some((folder, command))
+    }
+}

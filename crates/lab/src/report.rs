@@ -1,0 +1,70 @@
+//! What a workload measured.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+/// A number that was measured.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Value {
+    /// What it is.
+    pub name: &'static str,
+    /// How much.
+    pub value: f64,
+    /// Of what: `s`, `ms`, `MB/s`, `percent`, `count`.
+    pub unit: &'static str,
+}
+
+/// What a workload measured, and what shows it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    /// The workload.
+    pub workload: &'static str,
+    /// What it says to people.
+    #[serde(skip)]
+    pub lines: Vec<String>,
+    /// What it measured.
+    pub values: Vec<Value>,
+    /// Profiles of `etwkit record` whose recording shows it.
+    pub profiles: &'static [&'static str],
+    /// The question that shows it in a recording.
+    pub question: &'static str,
+}
+
+impl Report {
+    pub(crate) const fn new(
+        workload: &'static str,
+        profiles: &'static [&'static str],
+        question: &'static str,
+    ) -> Self {
+        Self { workload, lines: Vec::new(), values: Vec::new(), profiles, question }
+    }
+
+    pub(crate) fn line(&mut self, line: impl Into<String>) {
+        self.lines.push(line.into());
+    }
+
+    pub(crate) fn value(&mut self, name: &'static str, value: f64, unit: &'static str) {
+        self.values.push(Value { name, value, unit });
+    }
+
+    pub(crate) fn seconds(&mut self, name: &'static str, time: Duration) {
+        self.value(name, time.as_secs_f64(), "s");
+    }
+
+    /// How to see it: the recording and the question.
+    #[must_use]
+    pub fn seen_by(&self) -> String {
+        let profiles: String = self.profiles.iter().map(|profile| format!(" --record {profile}")).collect();
+        format!(
+            "To see it on Windows: etwkit run {}{profiles} -- etwkit lab {} …; then etwkit {}",
+            self.workload, self.workload, self.question
+        )
+    }
+
+    /// The value of that name.
+    #[must_use]
+    pub fn of(&self, name: &str) -> Option<f64> {
+        self.values.iter().find(|value| value.name == name).map(|value| value.value)
+    }
+}

@@ -1,0 +1,73 @@
+//! Threads of which each waits for the next one, down to the last, which sleeps: what the first one waits for
+//! is the sleep of the last, and only a chain of waits says so.
+
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use clap::Args;
+
+use crate::{Bench, Report};
+
+/// How long.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Amount {
+    /// Threads of the chain
+    #[arg(long, value_name = "N", default_value_t = 5,
+          value_parser = clap::value_parser!(u32).range(2..=1_000))]
+    depth: u32,
+    /// How long the last one sleeps each time
+    #[arg(long, value_name = "MS", default_value_t = 200,
+          value_parser = clap::value_parser!(u32).range(1..=60_000))]
+    sleep: u32,
+    /// How often
+    #[arg(long, value_name = "N", default_value_t = 10,
+          value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    repeat: u32,
+}
+
+impl Amount {
+    pub(crate) fn run(&self, bench: &Bench<'_>) -> Result<Report> {
+        let sleep = Duration::from_millis(self.sleep.into());
+        let (mut done, begun) = (0, Instant::now());
+        while done < self.repeat && !(bench.is_stopped)() {
+            std::thread::scope(|scope| link(scope, 1, self.depth, sleep))?;
+            done += 1;
+            bench.progress(done, self.repeat);
+        }
+        let waited = begun.elapsed();
+        let slept = sleep * done;
+        let mut report = Report::new("wait-chain", &["cswitch"], "dump wait --chain");
+        report.line(format!(
+            "The first of {} threads waited {:.3} s, {done} times; the last one slept {:.3} s of it.",
+            self.depth,
+            waited.as_secs_f64(),
+            slept.as_secs_f64()
+        ));
+        report.seconds("waited_s", waited);
+        report.seconds("slept_s", slept);
+        Ok(report)
+    }
+}
+
+/// A thread of the chain waits for the next one; the last one sleeps.
+fn link<'s, 'e: 's>(
+    scope: &'s std::thread::Scope<'s, 'e>,
+    number: u32,
+    depth: u32,
+    sleep: Duration,
+) -> Result<()> {
+    if number == depth {
+        std::thread::sleep(sleep);
+        return Ok(());
+    }
+    let (tell, told) = channel();
+    let name = format!("link {}", number + 1);
+    let thread = std::thread::Builder::new().name(name).spawn_scoped(scope, move || {
+        let done = link(scope, number + 1, depth, sleep);
+        // Whoever waits is there until this is said.
+        let _ = tell.send(done);
+    });
+    thread.context("cannot start a thread")?;
+    told.recv().context("a thread of the chain ended early")?
+}

@@ -1,0 +1,131 @@
+//! One large file, written in the three ways in which programs wait for the disk: never, at the end, or after
+//! each piece. How far they are apart is what the write caches of system and disk do for a program.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
+
+use crate::folder::Names;
+use crate::noise::Noise;
+use crate::{Bench, Report};
+
+const FILES: Names = Names { begin: "WriteCache_", end: ".bin" };
+
+/// When the program waits until the disk has everything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Flush {
+    /// Not at all
+    Never,
+    /// After the last piece
+    End,
+    /// After each piece, as a database does
+    Each,
+}
+
+impl Flush {
+    /// What is said of it, and the names of its time and rate.
+    const fn words(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::Never => ("without waiting for the disk", "never_s", "never_rate"),
+            Self::End => ("waiting for the disk at the end", "end_s", "end_rate"),
+            Self::Each => ("waiting for the disk after each piece", "each_s", "each_rate"),
+        }
+    }
+}
+
+/// How much, and where.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Amount {
+    /// Folder of the file, which is made; the file is removed
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
+    /// Size of the file
+    #[arg(long, value_name = "MB", default_value_t = 500,
+          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    size: u32,
+    /// Size of a piece
+    #[arg(long, value_name = "KB", default_value_t = 1_000,
+          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    piece: u32,
+    /// When to wait for the disk; without it one after the other
+    #[arg(long, value_enum)]
+    flush: Option<Flush>,
+}
+
+impl Amount {
+    pub(crate) fn run(&self, bench: &Bench<'_>) -> Result<Report> {
+        Names::prepare(&[FILES], &self.folder)?;
+        let path = FILES.path(&self.folder, 0);
+        let mut report = Report::new("write-cache", &["file", "disk"], "dump disk");
+        let ways = self.flush.as_ref().map_or(Flush::value_variants(), std::slice::from_ref);
+        for flush in ways {
+            let took = self.write(&path, *flush, bench);
+            std::fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
+            let (words, time, rate) = flush.words();
+            let seconds = took?.as_secs_f64();
+            let speed = self.bytes() as f64 / 1e6 / seconds;
+            report.line(format!("Wrote {} MB {words} in {seconds:.3} s: {speed:.1} MB/s.", self.size));
+            report.value(time, seconds, "s");
+            report.value(rate, speed, "MB/s");
+        }
+        if let Some((never, each)) = report.of("never_rate").zip(report.of("each_rate")) {
+            report.line(format!(
+                "Waiting for the disk after each piece costs {:.1} times the time.",
+                never / each
+            ));
+        }
+        Ok(report)
+    }
+
+    fn bytes(&self) -> u64 {
+        u64::from(self.size) * 1_000_000
+    }
+
+    /// Time until the program may go on.
+    fn write(&self, path: &Path, flush: Flush, bench: &Bench<'_>) -> Result<Duration> {
+        let cannot = || format!("cannot write {}", path.display());
+        let piece = Noise::new(1).bytes(self.piece as usize * 1_000);
+        let mut file = File::create_new(path).with_context(cannot)?;
+        let (begun, mut left) = (Instant::now(), self.bytes());
+        while left > 0 && !(bench.is_stopped)() {
+            let part = piece.get(..usize::try_from(left).unwrap_or(usize::MAX)).unwrap_or(&piece);
+            file.write_all(part).with_context(cannot)?;
+            if flush == Flush::Each {
+                file.sync_data().with_context(cannot)?;
+            }
+            left -= part.len() as u64;
+            bench.progress(((self.bytes() - left) / 1_000_000) as u32, self.size);
+        }
+        if flush == Flush::End {
+            file.sync_data().with_context(cannot)?;
+        }
+        Ok(begun.elapsed())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_written_in_all_ways_and_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut amount = Amount { folder: folder.path().to_owned(), size: 3, piece: 700, flush: None };
+        let report = amount.run(&crate::tests::bench()).unwrap();
+        for name in ["never_rate", "end_rate", "each_rate"] {
+            assert!(report.of(name).unwrap() > 0.0, "{report:?}");
+        }
+        assert_eq!(report.lines.len(), 4, "{report:?}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        let path = folder.path().join("WriteCache_7.bin");
+        amount.write(&path, Flush::Each, &crate::tests::bench()).unwrap();
+        assert_eq!(path.metadata().unwrap().len(), 3_000_000);
+        amount.flush = Some(Flush::End);
+        let report = amount.run(&crate::tests::bench()).unwrap();
+        assert_eq!((report.lines.len(), report.of("never_rate")), (1, None));
+    }
+}

@@ -1,0 +1,229 @@
+//! Declared questions: values in, rows and what they rest on out.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use etwkit_analysis::diagnose::{DiagnoseRequest, RuleRow};
+use etwkit_engine::{question as declared, questions};
+use etwkit_query::dump::trace::TraceInfo;
+use etwkit_query::nothing::Chosen;
+use etwkit_query::question::{self, AnyQuestion, AnyRequest, Request, Values, record};
+use etwkit_query::similar;
+use etwkit_record::profiles;
+use etwkit_server::{command_line, said, text};
+use serde_json::{Value, json};
+
+use crate::arguments::{Arguments, Page};
+use crate::capability;
+use crate::evidence::{Evidence, renamed};
+use crate::problem::{Problem, Result};
+use crate::reply::{self, BYTES};
+use crate::shared::Call;
+use crate::tool::{Answer, Tool, options_of};
+use crate::traces::Trace;
+
+/// A question as it is asked.
+pub(crate) struct Asked {
+    pub(crate) question: &'static dyn AnyQuestion,
+    pub(crate) traces: Vec<Arc<Trace>>,
+    pub(crate) values: Values,
+    pub(crate) page: Page,
+}
+
+/// The question of that name.
+pub(crate) fn find(name: &str) -> Result<&'static dyn AnyQuestion> {
+    let known = declared(name).or_else(|| questions().find(|question| question.aliases().contains(&name)));
+    known.ok_or_else(|| {
+        let names: Vec<&str> = questions().map(AnyQuestion::name).collect();
+        let like = similar(name, &names);
+        let hint = match like.as_slice() {
+            [] => "`questions` lists all".to_owned(),
+            like => format!("similar: {}; `questions` lists all", like.join(", ")),
+        };
+        Problem::bad(format!("there is no question {name:?}")).with_hint(hint)
+    })
+}
+
+/// Asks one or several traces.
+pub(crate) fn ask(call: &Call<'_>, asked: &Asked) -> Result<Answer> {
+    let Asked { question, traces, values, page } = asked;
+    let name = question.name();
+    let mut request = question.read(values).map_err(|error| Problem::of_option(&error, name))?;
+    if request.of_names().is_some() {
+        let why = format!("{name} is asked of names of recordings, not of traces that are open");
+        return Err(Problem::bad(why).with_hint(format!("run `etwkit dump {name}` on a folder")));
+    }
+    let extracts: Vec<PathBuf> = traces.iter().map(|trace| trace.extract.clone()).collect();
+    let answers = call.shared.engine.ask(call.asking, &extracts, &mut *request)?;
+    let of_all = request.is_of_all();
+    let mut told = Vec::new();
+    for (at, one) in answers.extracts.into_iter().enumerate() {
+        let about = if of_all { traces.as_slice() } else { traces.get(at..=at).unwrap_or_default() };
+        told.push(told_of(call, asked, &*request, about, *page, one)?);
+    }
+    let mut answer = match <[Answer; 1]>::try_from(told) {
+        Ok([only]) => only,
+        Err(several) => {
+            let all: Vec<Value> = several.into_iter().map(Value::from).collect();
+            [("answers".to_owned(), all.into())].into_iter().collect()
+        }
+    };
+    if !answers.notes.is_empty() {
+        answer.insert("notes".into(), answers.notes.into());
+    }
+    Ok(answer)
+}
+
+/// The answer of one trace, or of all together.
+fn told_of(
+    call: &Call<'_>,
+    asked: &Asked,
+    request: &dyn AnyRequest,
+    about: &[Arc<Trace>],
+    page: Page,
+    one: etwkit_engine::Asked<question::Answer>,
+) -> Result<Answer> {
+    let (name, mut evidence) = (asked.question.name(), Evidence::default());
+    let handles: Vec<&str> = about.iter().map(|trace| trace.handle.as_str()).collect();
+    let mut answer = Answer::new();
+    answer.insert("trace".into(), handles.join(", ").into());
+    answer.insert("question".into(), name.into());
+    let (info, rows) = one.answer?;
+    // In front of what is said of each table: answers tell a dozen sentences at most.
+    if rows.is_ok() {
+        evidence.of_question(name);
+    }
+    for trace in about {
+        let session = call.session(trace)?;
+        evidence.of_sql(&session, &trace.handle, &request.show_sql());
+    }
+    if let [only] = about {
+        one.gaps.iter().for_each(|gaps| evidence.gaps(&renamed(gaps, only)));
+    }
+    match rows {
+        Ok(rows) => {
+            if rows.is_empty() {
+                evidence.nothing(why_nothing(call, asked, about)?);
+            }
+            lines(&mut evidence, &info, &rows);
+            answer.extend(tables(&rows, page));
+            if !rows.notes.is_empty() {
+                answer.insert("remarks".into(), rows.notes.into());
+            }
+        }
+        Err(error) if error.is_nothing() => not_recorded(&mut answer, &mut evidence, name, &error),
+        Err(error) => return Err(error.into()),
+    }
+    answer.extend(evidence.json());
+    if !one.notes.is_empty() {
+        answer.insert("notes".into(), one.notes.into());
+    }
+    answer.insert("command".into(), command(asked, about).into());
+    Ok(answer)
+}
+
+/// The question cannot be answered from what the trace has.
+fn not_recorded(answer: &mut Answer, evidence: &mut Evidence, name: &str, error: &etwkit_query::dump::Error) {
+    answer.insert("answered".into(), false.into());
+    answer.insert("why_not".into(), said(error).into());
+    answer.insert("how_to_record".into(), error.hint().into());
+    answer.insert("record_with".into(), json!(capability::names(profiles::of_question(name))));
+    evidence.unproven(format!("anything about {name}: what was not recorded may have happened all the same"));
+}
+
+/// Why a question that was answered has no rows.
+fn why_nothing(call: &Call<'_>, asked: &Asked, about: &[Arc<Trace>]) -> Result<String> {
+    let Some(trace) = about.first() else { return Ok("there is no row".to_owned()) };
+    let open = || -> std::result::Result<_, etwkit_engine::Error> {
+        let only = std::slice::from_ref(&trace.extract);
+        Ok(Arc::new(call.shared.engine.open(call.asking, only, &mut Vec::new())?))
+    };
+    Ok(Chosen::of(asked.question, &asked.values).sentence(&trace.handle, open)?)
+}
+
+/// What stands around rows says in sentences what they come to.
+fn lines(evidence: &mut Evidence, info: &TraceInfo, rows: &question::Answer) {
+    let text = text(info.clock());
+    rows.heading.iter().for_each(|line| evidence.follows(&text.line(line)));
+    for part in &rows.parts {
+        let instead = part.instead.iter().filter(|_| part.table.is_empty());
+        let around = part.head.iter().chain(instead).map(|line| text.line(line));
+        around.for_each(|line| evidence.follows(&line));
+        let total = part.table.total();
+        total.iter().chain(&part.foot).for_each(|line| evidence.follows(&text.line(line)));
+    }
+}
+
+/// The rows of a table, or of the tables of a report.
+fn tables(rows: &question::Answer, page: Page) -> Answer {
+    let parts: Vec<_> = rows.parts.iter().filter(|part| !part.is_aside).collect();
+    let bytes = BYTES / parts.len().max(1);
+    let table = |part: &&question::Part| -> Answer {
+        let row = |at| part.records().record(at).map(reply::row).unwrap_or_default();
+        reply::rows(part.records().len(), page, bytes, row)
+    };
+    match parts.as_slice() {
+        [only] => table(only),
+        several => {
+            let all = several.iter().map(|part| (part.name.to_owned(), table(part).into()));
+            [("tables".to_owned(), Value::Object(all.collect()))].into_iter().collect()
+        }
+    }
+}
+
+/// The command line that asks the same.
+fn command(asked: &Asked, about: &[Arc<Trace>]) -> String {
+    let paths: Vec<String> = about.iter().map(|trace| trace.named.display().to_string()).collect();
+    command_line(&asked.question.options(), asked.question.name(), &asked.values, &paths)
+}
+
+/// Asks the rules what made it slow.
+pub(crate) fn diagnose(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Result<Answer> {
+    let trace = call.shared.traces.get(given.required("trace")?)?;
+    let (question, page) = (tool.question()?, given.page()?);
+    let known = options_of(question);
+    let chosen = given.0.iter().filter(|(name, _)| known.contains_key(*name));
+    let values: Values = chosen.map(|(name, value)| (name.clone(), value.clone())).collect();
+    let request =
+        DiagnoseRequest::from_json(&values).map_err(|error| Problem::of_option(&error, question.name()))?;
+    let session = call.session(&trace)?;
+    let diagnosis = request.ask(&session)?;
+    let mut evidence = Evidence::default();
+    let gaps = etwkit_engine::of_paths(&[PathBuf::from(&trace.handle)], &session);
+    gaps.iter().for_each(|gaps| evidence.gaps(gaps));
+    let findings = &diagnosis.findings;
+    for finding in findings.iter().skip(page.skip).take(page.rows) {
+        evidence.follows(&finding.sentence);
+        evidence.unproven(format!("{}: {}", finding.rule, finding.not_proved));
+    }
+    if findings.is_empty() {
+        evidence.nothing("no rule found anything".to_owned());
+        evidence.unproven("that nothing was slow: the rules look for known causes alone");
+    }
+    let row =
+        |at: usize| findings.get(at).and_then(|row| record(row).ok()).map(reply::row).unwrap_or_default();
+    let mut answer = Answer::new();
+    answer.insert("trace".into(), trace.handle.as_str().into());
+    answer.extend(reply::rows(findings.len(), page, BYTES, row));
+    answer.insert("rules".into(), rules(&diagnosis.rules, &mut evidence));
+    let told = evidence.json();
+    answer.extend(told);
+    let asked = Asked { question, traces: vec![trace], values, page };
+    answer.insert("command".into(), command(&asked, &asked.traces).into());
+    Ok(answer)
+}
+
+/// How many rules there were, and those that say nothing since something was not recorded or went wrong.
+fn rules(all: &[RuleRow], evidence: &mut Evidence) -> Value {
+    let of = |state: &str| all.iter().filter(|rule| rule.state == state).count();
+    let silent = all.iter().filter(|rule| rule.state == "not checked" || rule.state == "failed");
+    let silent: Vec<Value> =
+        silent.map(|rule| json!({"rule": rule.rule, "state": rule.state, "missing": rule.missing})).collect();
+    if !silent.is_empty() {
+        evidence.unproven(format!(
+            "that the causes of {} rules are absent: they could not be checked (see rules)",
+            silent.len()
+        ));
+    }
+    json!({"asked": all.len(), "found": of("found"), "found_nothing": of("nothing"), "not_checked": silent})
+}

@@ -1,0 +1,98 @@
+//! What a trace can answer, and for the rest what would have to be recorded.
+
+use etwkit_engine::{Gaps, can_answer, of_paths, questions, telling_tables};
+use etwkit_query::Session;
+use etwkit_query::dump::trace::TraceInfo;
+use etwkit_query::question::{AnyQuestion, Values};
+use etwkit_record::profiles;
+use serde_json::{Value, json};
+
+use crate::problem::Result;
+use crate::tool::Answer;
+
+/// Profiles that are named for one question, the most used first.
+const MOST_PROFILES: usize = 2;
+
+/// What a trace is: for whoever just opened it.
+pub(crate) fn summary(session: &Session) -> Result<Answer> {
+    let info = TraceInfo::ask(session)?;
+    let mut answer = Answer::new();
+    answer.insert("file".into(), info.file_name.into());
+    answer.insert("length_s".into(), (info.duration_ns as f64 / 1e9).into());
+    answer.insert("start_utc".into(), info.start_utc.into());
+    if let Some((_, manifest)) = session.manifests().next() {
+        let machine = &manifest.machine;
+        answer.insert("computer".into(), json!(machine.computer));
+        answer.insert("os".into(), json!(machine.os_version));
+        answer.insert("processors".into(), json!(machine.processors));
+        answer.insert("keeps_single_events".into(), manifest.has_all_rows().into());
+    }
+    let lost: Vec<String> = of_paths(&["trace".into()], session).iter().map(Gaps::words).collect();
+    answer.insert("is_incomplete".into(), (!lost.is_empty()).into());
+    answer.insert("lost".into(), lost.into());
+    Ok(answer)
+}
+
+/// What a trace is, what it lacks, and what it can answer.
+pub(crate) fn health(session: &Session) -> Result<Answer> {
+    let mut answer = summary(session)?;
+    let manifests = || session.manifests().flat_map(|(_, manifest)| &manifest.topics);
+    let recorded: Vec<&str> =
+        manifests().filter(|topic| topic.recorded).map(|topic| topic.topic.as_str()).collect();
+    let missing: Vec<Value> = manifests()
+        .filter(|topic| !topic.recorded)
+        .map(|topic| json!({"topic": topic.topic, "record_with": names(profiles::of_topic(&topic.topic))}))
+        .collect();
+    let damage: Vec<Value> = session
+        .manifests()
+        .flat_map(|(_, manifest)| &manifest.diagnostics)
+        .map(|told| json!({"kind": told.kind, "count": told.count, "message": told.message}))
+        .collect();
+    let (can, cannot): (Vec<_>, Vec<_>) =
+        questions().filter(|question| !is_of_names(*question)).partition(|question| can(session, *question));
+    let cannot: Vec<Value> = cannot.into_iter().map(|question| of_question(session, question)).collect();
+    answer.insert("recorded".into(), json!(recorded));
+    answer.insert("not_recorded".into(), missing.into());
+    answer.insert("diagnostics".into(), damage.into());
+    answer.insert("can_answer".into(), can.into_iter().map(AnyQuestion::name).collect::<Vec<_>>().into());
+    answer.insert("cannot_answer".into(), cannot.into());
+    let mut unproven = vec!["that what was not recorded did not happen".to_owned()];
+    unproven.extend(
+        of_paths(&["this trace".into()], session).iter().filter(|gaps| gaps.is_incomplete()).map(|gaps| {
+            format!("that totals are complete: {}; counts and times are lower bounds", gaps.words())
+        }),
+    );
+    answer.insert("does_not_prove".into(), unproven.into());
+    Ok(answer)
+}
+
+/// Questions to names of recordings are not ones to a trace.
+fn is_of_names(question: &dyn AnyQuestion) -> bool {
+    question.read(&Values::new()).is_ok_and(|request| request.of_names().is_some())
+}
+
+/// Whether a trace can answer a question. Where its tables cannot be told before it is asked, it may.
+pub(crate) fn can(session: &Session, question: &dyn AnyQuestion) -> bool {
+    let Ok(request) = question.read(&Values::new()) else { return true };
+    can_answer(session, &*request)
+}
+
+/// Whether a trace can answer a question; if not, why, and what would have to be recorded.
+pub(crate) fn of_question(session: &Session, question: &dyn AnyQuestion) -> Value {
+    if can(session, question) {
+        return json!({"question": question.name(), "can_answer": true});
+    }
+    let sql = question.read(&Values::new()).map(|request| request.show_sql()).unwrap_or_default();
+    let tables = telling_tables(session, &sql).unwrap_or_default();
+    json!({
+        "question": question.name(),
+        "can_answer": false,
+        "why": format!("no rows in {}", tables.join(", ")),
+        "record_with": names(profiles::of_question(question.name())),
+    })
+}
+
+/// The first names of profiles, as `etwkit record start` takes them.
+pub(crate) fn names<'p>(found: impl Iterator<Item = &'p profiles::Profile>) -> Vec<&'p str> {
+    found.take(MOST_PROFILES).map(|profile| profile.name).collect()
+}

@@ -1,0 +1,357 @@
+//! The tools of ETWAnalyzer's `-mcp`, under their names and with their arguments: each call becomes a command
+//! line of ETWAnalyzer, which is translated and answered as one of the terminal is.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{MutexGuard, PoisonError};
+
+use etwkit_analysis::diagnose::words;
+use etwkit_compat::console::{dumps, fits, found, native, switches};
+use etwkit_engine::question;
+use etwkit_query::question::{AnyQuestion, Values};
+use etwkit_server::said;
+use etwkit_terminal::Exit;
+use serde_json::{Value, json};
+
+use crate::arguments::Arguments;
+use crate::evidence::Evidence;
+use crate::problem::{Problem, Result};
+use crate::reply;
+use crate::shared::{Call, EXTRACTION, QUESTION};
+use crate::tool::{Answer, Tool, Work};
+use crate::traces::Trace;
+
+/// What its tools call the questions of `-dump`.
+const DUMPS: [&str; 18] = [
+    "cpu",
+    "process",
+    "exception",
+    "memory",
+    "disk",
+    "file",
+    "dns",
+    "tcp",
+    "marker",
+    "threadpool",
+    "power",
+    "stats",
+    "version",
+    "objectref",
+    "virtualalloc",
+    "lbr",
+    "pmc",
+    "tracelog",
+];
+
+/// In front of the names of those tools.
+const DUMP: &str = "etw_dump_";
+
+/// Words that make another command of a line, and those that write files wherever the line says.
+const NOT_HERE: [&str; 11] = [
+    "-dump",
+    "-extract",
+    "-convert",
+    "-converttime",
+    "-loadsymbol",
+    "-console",
+    "-mcp",
+    "-analyze",
+    "-csv",
+    "-copyfilesto",
+    "-clip",
+];
+
+/// Loaded files that an answer tells the tables of, at most.
+const MOST_TOLD: usize = 4;
+
+/// The tools.
+pub(crate) fn tools() -> Vec<Tool> {
+    let files = "Paths, folders or queries such as C:\\Extract\\*slow*, with commas between";
+    let server = "Symbol server or path: MS, Google, syngo, NtSymbolPath, or folders";
+    let more = "More switches of -extract";
+    let trace = "Trace (.etl, .zip, .7z) or folder with traces";
+    let mut all = vec![
+        tool(
+            "etw_load",
+            "Loads traces or extracts (.etl, .etwx, .json7z), which the etw_dump_ tools ask.",
+            &[("filePaths", files), ("keepOldFiles", ""), ("recursive", "")],
+            &["filePaths"],
+            load,
+        ),
+        tool("etw_unload", "Forgets loaded files, or all.", &[("filePaths", files)], &[], unload),
+        tool("etw_list", "The loaded files.", &[], &[], |call, _, _| Ok(listed(call))),
+    ];
+    all.extend(DUMPS.iter().map(|dump| dump_tool(dump)));
+    all.push(Tool {
+        most: EXTRACTION,
+        writes: true,
+        ..tool(
+            "etw_extract",
+            "Extracts traces into a folder Extract beside them; etw_load loads what it names.",
+            &[
+                ("etlFile", trace),
+                ("extractors", "All, or several words"),
+                ("symbolServer", server),
+                ("arguments", more),
+            ],
+            &["etlFile"],
+            extract,
+        )
+    });
+    all.push(Tool {
+        most: EXTRACTION,
+        writes: true,
+        ..tool(
+            "etw_extract_timerange",
+            "Extracts parts of traces, each into an extract of its own.",
+            &[
+                ("etlFile", trace),
+                ("regions", "Begin and end of each part in seconds: 1.0 2.0 3.0 +2"),
+                ("extractors", "All, or several words"),
+                ("symbolServer", server),
+                ("arguments", more),
+            ],
+            &["etlFile", "regions"],
+            extract,
+        )
+    });
+    let command = [("command", "A sub command of -dump, such as cpu")];
+    all.push(tool("etw_help", "Help for -dump: switches and examples.", &command, &[], help));
+    all
+}
+
+fn tool(
+    name: &str,
+    sentence: &str,
+    arguments: &[(&str, &str)],
+    required: &'static [&'static str],
+    work: Work,
+) -> Tool {
+    let one = |(name, sentence): &(&str, &str)| {
+        let schema = if sentence.is_empty() {
+            json!({"type": "boolean", "default": false})
+        } else {
+            json!({"type": "string", "description": sentence})
+        };
+        ((*name).to_owned(), schema)
+    };
+    Tool {
+        name: name.to_owned(),
+        sentence: sentence.to_owned(),
+        arguments: arguments.iter().map(one).collect::<Values>(),
+        required,
+        most: QUESTION,
+        writes: false,
+        question: None,
+        work,
+    }
+}
+
+fn dump_tool(dump: &str) -> Tool {
+    let question = native(dump).and_then(question);
+    let sentence = question.map(AnyQuestion::sentence).unwrap_or_default();
+    let (sentence, some) = (format!("-dump {dump} of the loaded files. {sentence}."), some_switches(dump));
+    let arguments = format!("Switches of -dump {dump} as ETWAnalyzer has them{some}; etw_help explains them");
+    Tool { question, ..tool(&format!("{DUMP}{dump}"), &sentence, &[("arguments", &arguments)], &[], ask) }
+}
+
+/// A few switches that are of this sub command.
+fn some_switches(dump: &str) -> String {
+    let some: Vec<String> = switches(dump).iter().take(5).map(|name| format!("-{name}")).collect();
+    if some.is_empty() { String::new() } else { format!(", such as {}", some.join(" ")) }
+}
+
+fn loaded<'c>(call: &Call<'c>) -> MutexGuard<'c, Vec<PathBuf>> {
+    call.shared.loaded.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn listed(call: &Call<'_>) -> Answer {
+    let all: Vec<String> = loaded(call).iter().map(|path| path.display().to_string()).collect();
+    [("loaded".to_owned(), all.into())].into_iter().collect()
+}
+
+fn named(given: Arguments<'_>) -> Result<Vec<String>> {
+    let all = given.text("filePaths")?.unwrap_or_default();
+    Ok(all.split(',').map(str::trim).filter(|path| !path.is_empty()).map(str::to_owned).collect())
+}
+
+fn load(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
+    let is_recursive = given.flag("recursive")?;
+    let keeps = given.flag("keepOldFiles")?;
+    let paths = found(&named(given)?, is_recursive).map_err(|error| of_line(&error))?;
+    let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
+    let paths: Vec<PathBuf> = paths.into_iter().map(absolute).collect();
+    let mut all = loaded(call);
+    if !keeps {
+        all.clear();
+    }
+    for path in paths {
+        if !all.contains(&path) {
+            all.push(path);
+        }
+    }
+    drop(all);
+    Ok(listed(call))
+}
+
+fn unload(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
+    let queries = named(given)?;
+    let goes = |path: &PathBuf| queries.is_empty() || queries.iter().any(|query| fits(query, path));
+    loaded(call).retain(|path| !goes(path));
+    Ok(listed(call))
+}
+
+fn ask(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Result<Answer> {
+    let files = loaded(call).clone();
+    if files.is_empty() {
+        return Err(Problem::bad("no file is loaded").with_hint("`etw_load` loads traces and extracts"));
+    }
+    let dump = tool.name.strip_prefix(DUMP).unwrap_or_default();
+    let mut line = vec!["-dump".to_owned(), dump.to_owned()];
+    line.extend(more_words(given.text("arguments")?)?);
+    let has =
+        |wanted: &[&str]| line.iter().any(|word| wanted.iter().any(|one| word.eq_ignore_ascii_case(one)));
+    let names_files = has(&["-fd", "-filedir"]);
+    if !names_files {
+        line.extend(files.iter().flat_map(|file| ["-fd".to_owned(), file.display().to_string()]));
+    }
+    line.push("-nocolor".to_owned());
+    let mut answer = run(call, &line)?;
+    let mut evidence = Evidence::default();
+    if let (Some(question), false) = (tool.question, names_files) {
+        let sql = question.read(&Values::new()).map(|request| request.show_sql()).unwrap_or_default();
+        for file in files.iter().take(MOST_TOLD) {
+            rests_on(call, file, &sql, &mut evidence)?;
+        }
+        evidence.of_question(question.name());
+    }
+    answer.extend(evidence.json());
+    Ok(answer)
+}
+
+/// Tells the tables that an answer of a loaded file was measured from.
+fn rests_on(call: &Call<'_>, file: &Path, sql: &str, evidence: &mut Evidence) -> Result<()> {
+    let extract = call.shared.engine.extract_of(call.asking, file, &mut Vec::new())?;
+    let handle = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let trace = Trace { handle, named: file.to_owned(), extract };
+    evidence.of_sql(&call.session(&trace)?, &trace.handle, sql);
+    Ok(())
+}
+
+fn extract(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Result<Answer> {
+    let regions = given.text("regions")?;
+    let usual = if regions.is_some() { "CPU Disk File TCP Stacktag" } else { "All" };
+    let mut line = vec!["-extract".to_owned()];
+    line.extend(more_words(Some(given.text("extractors")?.unwrap_or(usual)))?);
+    line.extend(["-fd".to_owned(), given.required("etlFile")?.to_owned()]);
+    line.extend(["-symserver".to_owned(), given.text("symbolServer")?.unwrap_or("MS").to_owned()]);
+    if let Some(regions) = regions {
+        line.push("-extractregion".to_owned());
+        line.extend(more_words(Some(regions))?);
+    }
+    line.extend(more_words(given.text("arguments")?)?);
+    line.extend(["-allcpu", "-child", "-nocolor"].map(str::to_owned));
+    let mut answer = run(call, &line)?;
+    answer.insert("tool".into(), tool.name.as_str().into());
+    Ok(answer)
+}
+
+fn help(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
+    let command = given.text("command")?.unwrap_or_default().trim();
+    let known = || dumps().any(|dump| dump.eq_ignore_ascii_case(command));
+    if !command.is_empty() && !known() && !command.eq_ignore_ascii_case("marker") {
+        let all: Vec<&str> = dumps().collect();
+        return Err(Problem::bad(format!("there is no -dump {command}; there are: {}", all.join(", "))));
+    }
+    let words = ["-dump", command, "-help"].into_iter().filter(|word| !word.is_empty());
+    run(call, &words.map(str::to_owned).collect::<Vec<_>>())
+}
+
+/// The words of an argument, none of which makes another command or writes a file elsewhere.
+fn more_words(line: Option<&str>) -> Result<Vec<String>> {
+    let all = words(line.unwrap_or_default());
+    let is_refused = |word: &&String| NOT_HERE.iter().any(|not| word.eq_ignore_ascii_case(not));
+    match all.iter().find(is_refused) {
+        Some(word) => {
+            Err(Problem::bad(format!("{word} has no place in a tool: expected switches that only ask"))
+                .with_hint("run the line in a terminal: etwkit takes it there"))
+        }
+        None => Ok(all),
+    }
+}
+
+/// Runs a line, and tells what it printed.
+fn run(call: &Call<'_>, line: &[String]) -> Result<Answer> {
+    let (mut out, mut err) = (Kept::default(), Kept::default());
+    let exit = (call.shared.run_line)(line, call.asking, &mut out, &mut err);
+    if call.asking.cancel.is_asked() {
+        return Err(Problem::cancelled());
+    }
+    let (text, notes) = (out.text(), err.text());
+    if exit == Exit::Error {
+        return Err(Problem::bad(notes.trim().to_owned()).with_hint("`etw_help` explains the switches"));
+    }
+    let mut answer = Answer::new();
+    answer.insert("text".into(), reply::lines(&text).into());
+    answer.insert("found".into(), (exit == Exit::Answered).into());
+    let notes: Vec<Value> = notes.lines().map(|note| reply::cut(note).into()).collect();
+    answer.insert("notes".into(), notes.into());
+    Ok(answer)
+}
+
+fn of_line(error: &anyhow::Error) -> Problem {
+    let problem = Problem::bad(said(error.as_ref()));
+    match error.downcast_ref::<etwkit_compat::Wrong>() {
+        Some(wrong) => problem.with_hint(wrong.hint.clone()),
+        None => problem,
+    }
+}
+
+/// Bytes of what a line prints that are kept, at most: the rest would be cut anyway.
+const MOST_KEPT: usize = 8 << 20;
+
+/// What a line printed.
+#[derive(Debug, Default)]
+struct Kept(Vec<u8>);
+
+impl Kept {
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0).into_owned()
+    }
+}
+
+impl Write for Kept {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let room = MOST_KEPT.saturating_sub(self.0.len()).min(bytes.len());
+        self.0.extend_from_slice(bytes.get(..room).unwrap_or_default());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_argument_makes_no_other_command_and_writes_nothing() {
+        assert_eq!(
+            more_words(Some(r#"-pn "my app" -fd C:\x\y"#)).unwrap(),
+            ["-pn", "my app", "-fd", r"C:\x\y"]
+        );
+        for refused in ["-topn 3 -extract all", "-CSV out.csv", "-Console", "-mcp"] {
+            assert!(more_words(Some(refused)).is_err(), "{refused}");
+        }
+    }
+
+    #[test]
+    fn every_tool_asks_a_question_that_there_is() {
+        for tool in tools().iter().filter(|tool| tool.name.starts_with(DUMP)) {
+            assert!(tool.question.is_some(), "{}", tool.name);
+        }
+        assert_eq!(tools().len(), 24);
+    }
+}

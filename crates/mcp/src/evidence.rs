@@ -1,0 +1,214 @@
+//! What an answer rests on: what was measured, what only goes together, what follows, what it does not prove,
+//! and what is missing. Tables come from the SQL of the question, what they are from their declarations.
+
+use std::collections::BTreeSet;
+
+use etwkit_engine::{Gaps, of_paths, telling_tables};
+use etwkit_query::Session;
+use etwkit_trace::topics;
+use serde_json::{Value, json};
+
+use crate::limits::{LIMITS, OF_QUESTIONS};
+use crate::reply;
+use crate::tool::Answer;
+use crate::traces::Trace;
+
+/// Sentences of each kind that an answer tells.
+const MOST: usize = 12;
+
+/// Tables of samples and of what is computed from them.
+const OF_SAMPLES: [&str; 5] = ["cpu_sample", "cpu_process", "cpu_method", "cpu_stack", "cpu_tag"];
+
+/// What an answer rests on.
+#[derive(Debug, Default)]
+pub(crate) struct Evidence {
+    measured: Vec<Value>,
+    correlated: Vec<String>,
+    follows: Vec<String>,
+    unproven: Vec<String>,
+    incomplete: Vec<Value>,
+}
+
+fn add(all: &mut Vec<String>, sentence: impl Into<String>) {
+    let sentence = sentence.into();
+    if !sentence.trim().is_empty() && !all.contains(&sentence) {
+        all.push(sentence);
+    }
+}
+
+impl Evidence {
+    /// Tells which tables a statement reads of a trace, and what these do not prove.
+    pub(crate) fn of_sql(&mut self, session: &Session, trace: &str, sql: &str) {
+        let tables = telling_tables(session, sql).unwrap_or_else(|| named_in(sql));
+        for name in &tables {
+            self.table(session, trace, name);
+        }
+        let reads_samples = tables.iter().any(|name| OF_SAMPLES.contains(&name.as_str()));
+        for (_, manifest) in session.manifests() {
+            if !manifest.has_all_rows() {
+                add(
+                    &mut self.unproven,
+                    format!(
+                        "anything about single events of {trace}: its extract keeps sums, or only some tables"
+                    ),
+                );
+            }
+            let has_stacks = manifest.topics.iter().any(|topic| topic.topic == "stacks" && topic.recorded);
+            if reads_samples && !has_stacks {
+                add(
+                    &mut self.unproven,
+                    format!(
+                        "who called what in {trace}: no stacks were recorded, a sample has only the address that ran"
+                    ),
+                );
+            }
+        }
+        let gaps = of_paths(&[trace.into()], session);
+        gaps.iter().for_each(|gaps| self.gaps(gaps));
+    }
+
+    fn table(&mut self, session: &Session, trace: &str, name: &str) {
+        let Some(table) = topics::find(name) else { return };
+        let events = topics::of_table(name);
+        if session.has_rows(name) != Some(true) {
+            let mut topics = session.manifests().flat_map(|(_, manifest)| &manifest.topics);
+            let was = topics.any(|topic| topic.recorded && events.contains(&topic.topic.as_str()));
+            add(
+                &mut self.unproven,
+                if was {
+                    format!("{name} of {trace} has no rows: none of it happened while it was recorded")
+                } else {
+                    format!(
+                        "that nothing of {name} happened: {trace} did not record it, and no row is not zero"
+                    )
+                },
+            );
+            return;
+        }
+        let measured = json!({"trace": trace, "table": name, "row_is": table.doc, "events": events,
+                              "rows_in_trace": session.row_count(name)});
+        if !self.measured.contains(&measured) {
+            self.measured.push(measured);
+        }
+        for limit in LIMITS.iter().filter(|limit| limit.tables.contains(&name)) {
+            limit.correlated.iter().for_each(|sentence| add(&mut self.correlated, *sentence));
+            for sentence in limit.unproven {
+                add(&mut self.unproven, format!("{sentence} ({})", limit.page));
+            }
+        }
+    }
+
+    /// Tells what a question does not prove, whatever its tables.
+    pub(crate) fn of_question(&mut self, name: &str) {
+        for (_, correlated, unproven) in OF_QUESTIONS.iter().filter(|(known, ..)| *known == name) {
+            add(&mut self.correlated, *correlated);
+            add(&mut self.unproven, *unproven);
+        }
+    }
+
+    /// Tells what is missing in a trace.
+    pub(crate) fn gaps(&mut self, gaps: &Gaps) {
+        let told = gaps.json();
+        if self.incomplete.iter().any(|known| known.get("trace") == told.get("trace")) {
+            return;
+        }
+        if gaps.is_incomplete() {
+            add(
+                &mut self.unproven,
+                format!(
+                    "that totals of {} are complete: {}; counts and times are lower bounds",
+                    gaps.trace(),
+                    gaps.words()
+                ),
+            );
+        }
+        if let Some(names) = gaps.unnamed() {
+            let missing = names.addresses.saturating_sub(names.named);
+            add(
+                &mut self.unproven,
+                format!(
+                    "which functions {missing} of {} native addresses of {} are: they have no symbols",
+                    names.addresses,
+                    gaps.trace()
+                ),
+            );
+        }
+        self.incomplete.push(told);
+    }
+
+    /// Something that the answer says in a sentence.
+    pub(crate) fn follows(&mut self, sentence: &str) {
+        add(&mut self.follows, sentence.trim());
+    }
+
+    /// Something that it does not prove.
+    pub(crate) fn unproven(&mut self, sentence: impl Into<String>) {
+        add(&mut self.unproven, sentence);
+    }
+
+    /// Says that nothing was found, and why.
+    pub(crate) fn nothing(&mut self, why: String) {
+        add(&mut self.follows, why);
+        add(&mut self.unproven, "that there was none of it: only what was recorded and fits was looked at");
+    }
+
+    /// As answers have it.
+    pub(crate) fn json(self) -> Answer {
+        let sentences = |all: Vec<String>| -> Value {
+            let left = all.len().saturating_sub(MOST);
+            let mut told: Vec<String> = all.iter().take(MOST).map(|one| reply::cut(one)).collect();
+            if left > 0 {
+                told.push(format!("… {left} more"));
+            }
+            told.into()
+        };
+        let mut answer = Answer::new();
+        answer.insert("measured".into(), self.measured.into());
+        answer.insert("correlated".into(), sentences(self.correlated));
+        answer.insert("follows".into(), sentences(self.follows));
+        answer.insert("does_not_prove".into(), sentences(self.unproven));
+        answer.insert("incomplete".into(), self.incomplete.into());
+        answer
+    }
+}
+
+/// The declared tables behind FROM and JOIN, in the order of their names: for several statements that stand
+/// one below the other.
+fn named_in(sql: &str) -> Vec<String> {
+    let words: Vec<&str> = sql.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
+    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    let is_source = |word: &str| word.eq_ignore_ascii_case("from") || word.eq_ignore_ascii_case("join");
+    let sources = words.iter().zip(words.iter().skip(1)).filter(|(word, _)| is_source(word));
+    let named: BTreeSet<&str> = sources.map(|(_, table)| *table).collect();
+    named.into_iter().filter(|name| topics::find(name).is_some()).map(str::to_owned).collect()
+}
+
+/// What a trace is called where its gaps are told.
+pub(crate) fn renamed(gaps: &Gaps, trace: &Trace) -> Gaps {
+    gaps.clone().called(&trace.handle)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_of_several_statements_are_those_behind_from_and_join() {
+        let sql = "-- a\nSELECT from_ns FROM cpu_process JOIN process USING (process_key)\n-- b\nselect 1 from nothing";
+        assert_eq!(named_in(sql), ["cpu_process", "process"]);
+    }
+
+    #[test]
+    fn sentences_are_told_once_and_not_without_end() {
+        let mut evidence = Evidence::default();
+        for number in 0..20 {
+            evidence.follows(&format!("sentence {number}"));
+            evidence.follows(" sentence 1 ");
+        }
+        evidence.nothing("no process fits".to_owned());
+        let told = evidence.json();
+        let follows = told["follows"].as_array().unwrap();
+        assert_eq!((follows.len(), &follows[MOST]), (MOST + 1, &json!("… 9 more")));
+        assert!(told["does_not_prove"][0].as_str().unwrap().starts_with("that there was none of it"));
+    }
+}

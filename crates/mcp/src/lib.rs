@@ -1,0 +1,37 @@
+//! Traces for agents: what an agent may ask, as tools of the Model Context Protocol.
+//!
+//! ```text
+//! stdio / HTTP ─► handler: a call becomes work on a thread ─► tools ─► engine, SQL, diagnosis
+//!                                                              │
+//!                                       evidence: what was measured, what is only correlated,
+//!                                       what follows, what it does not prove, what is missing
+//! ```
+//!
+//! Schemas of tools come from the declarations of questions, and so do the tables that an answer was measured
+//! from. No number is computed here. Texts out of traces are data of strangers: control characters in them
+//! are written out before anything is sent.
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod arguments;
+mod ask;
+mod capability;
+mod etwanalyzer;
+mod evidence;
+mod handler;
+mod http;
+mod limits;
+mod list;
+mod problem;
+mod reply;
+mod serve;
+mod shared;
+mod tool;
+mod tools;
+mod traces;
+
+pub use args::McpArgs;
+pub use list::tools_as_json;
+pub use serve::run;
+pub use shared::RunLine;

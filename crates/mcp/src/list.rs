@@ -1,0 +1,20 @@
+//! All tools, as a server lists them.
+
+use rmcp::model::Tool as Listed;
+use serde_json::Value;
+
+use crate::tool::Tool;
+use crate::{etwanalyzer, tools};
+
+/// All tools of a server.
+pub(crate) fn all(with_etwanalyzer: bool) -> Vec<Tool> {
+    let guests = with_etwanalyzer.then(etwanalyzer::tools);
+    tools::tools().into_iter().chain(guests.into_iter().flatten()).collect()
+}
+
+/// The tools as `tools/list` has them: for documents, and for whoever counts what they cost an agent.
+#[must_use]
+pub fn tools_as_json(with_etwanalyzer: bool) -> Value {
+    let listed: Vec<Listed> = all(with_etwanalyzer).iter().map(Tool::listed).collect();
+    serde_json::to_value(listed).unwrap_or_default()
+}

@@ -1,0 +1,152 @@
+//! What an agent gets is small, exact and inert: rows are cut with a count of what was cut, numbers that JSON
+//! readers would round are texts, and characters that could hide something are written out.
+
+use etwkit_terminal::escape;
+use serde_json::{Map, Value, json};
+
+use crate::arguments::Page;
+
+/// Characters of a text of a row, at most.
+const TEXT: usize = 400;
+
+/// Bytes of all rows of an answer, about.
+pub(crate) const BYTES: usize = 24_000;
+
+/// Whole numbers from here on are rounded by readers of JSON that know floating point alone.
+const TOO_LARGE: u64 = 1 << 53;
+
+/// Ends of the names of columns whose numbers are bit patterns.
+const PATTERNS: [&str; 4] = ["address", "hash", "object_id", "heap_handle"];
+
+/// A value of a column as it is told.
+pub(crate) fn cell(column: &str, value: Value) -> Value {
+    match value {
+        Value::Number(number) => {
+            let is_pattern = PATTERNS.iter().any(|end| column.ends_with(end)) && !number.is_f64();
+            let size = number.as_i64().map(i64::unsigned_abs).or_else(|| number.as_u64());
+            if is_pattern || size.is_some_and(|size| size >= TOO_LARGE) {
+                number.to_string().into()
+            } else {
+                number.into()
+            }
+        }
+        Value::String(text) => cut(&text).into(),
+        Value::Array(all) => all.into_iter().map(|one| cell(column, one)).collect(),
+        Value::Object(all) => row(all),
+        other => other,
+    }
+}
+
+/// A row as it is told.
+pub(crate) fn row(row: Map<String, Value>) -> Value {
+    row.into_iter().map(|(name, value)| (name.clone(), cell(&name, value))).collect::<Map<_, _>>().into()
+}
+
+/// A text that is not too long, with how much is left out.
+pub(crate) fn cut(text: &str) -> String {
+    let count = text.chars().count();
+    if count <= TEXT {
+        return text.to_owned();
+    }
+    let begin: String = text.chars().take(TEXT).collect();
+    format!("{begin}… ({} more characters)", count - TEXT)
+}
+
+/// Rows of a table, as many as are wanted and fit, and what was cut.
+pub(crate) fn rows(
+    total: usize,
+    page: Page,
+    bytes: usize,
+    mut row: impl FnMut(usize) -> Value,
+) -> Map<String, Value> {
+    let (mut told, mut left) = (Vec::new(), bytes);
+    let end = page.skip.saturating_add(page.rows).min(total);
+    for at in page.skip..end {
+        let row = row(at);
+        let size = row.to_string().len();
+        // One row is told whatever its size: those behind it could not be reached otherwise.
+        if size > left && !told.is_empty() {
+            break;
+        }
+        left = left.saturating_sub(size);
+        told.push(row);
+    }
+    let shown = told.len();
+    let mut table = Map::new();
+    table.insert("rows".to_owned(), told.into());
+    let next = page.skip.saturating_add(shown);
+    if shown < total {
+        let more = (next < total).then(|| format!("ask again with skip {next}"));
+        table.insert(
+            "cut".to_owned(),
+            json!({"shown": shown, "skipped": page.skip.min(total), "of": total,
+                   "not_shown": total - shown, "more": more}),
+        );
+    }
+    table
+}
+
+/// Text of lines, as much as fits, with how much is left out.
+pub(crate) fn lines(text: &str) -> String {
+    if text.len() <= BYTES {
+        return text.to_owned();
+    }
+    let end = text.floor_char_boundary(BYTES);
+    let (told, rest) = text.split_at(end);
+    let (told, rest) = told
+        .rsplit_once('\n')
+        .map_or((told, rest), |(told, _)| (told, text.get(told.len()..).unwrap_or_default()));
+    format!("{told}\n… {} more lines were cut", rest.lines().filter(|line| !line.is_empty()).count())
+}
+
+/// Writes out what could change how a text is shown, in everything that is told. Ends of lines stay.
+pub(crate) fn inert(value: Value) -> Value {
+    match value {
+        Value::String(text) => harmless(&text).into(),
+        Value::Array(all) => all.into_iter().map(inert).collect(),
+        Value::Object(all) => {
+            all.into_iter().map(|(name, value)| (harmless(&name), inert(value))).collect::<Map<_, _>>().into()
+        }
+        other => other,
+    }
+}
+
+fn harmless(text: &str) -> String {
+    text.split('\n').map(escape::text).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_would_be_rounded_are_texts() {
+        assert_eq!(cell("count", json!(9_007_199_254_740_991_i64)), json!(9_007_199_254_740_991_i64));
+        assert_eq!(cell("count", json!(-9_007_199_254_740_992_i64)), json!("-9007199254740992"));
+        assert_eq!(cell("start_address", json!(4096)), json!("4096"));
+        assert_eq!(cell("method_hash", json!(7)), json!("7"));
+        assert_eq!(cell("cpu_percent", json!(0.5)), json!(0.5));
+    }
+
+    #[test]
+    fn what_is_cut_is_counted() {
+        let table = rows(100, Page { skip: 10, rows: 5 }, BYTES, |at| json!({ "at": at }));
+        assert_eq!(table["rows"].as_array().unwrap().len(), 5);
+        let expected =
+            json!({"shown": 5, "skipped": 10, "of": 100, "not_shown": 95, "more": "ask again with skip 15"});
+        assert_eq!(table["cut"], expected);
+        let small = rows(2, Page { skip: 0, rows: 5 }, BYTES, |at| json!(at));
+        assert!(!small.contains_key("cut"));
+        let wide = rows(9, Page { skip: 0, rows: 9 }, 100, |_| json!("x".repeat(60)));
+        assert_eq!((wide["rows"].as_array().unwrap().len(), &wide["cut"]["not_shown"]), (1, &json!(8)));
+        assert_eq!(cut(&"é".repeat(TEXT + 2)), format!("{}… (2 more characters)", "é".repeat(TEXT)));
+        let text = "line\n".repeat(BYTES / 5 + 10);
+        assert!(lines(&text).ends_with("… 10 more lines were cut"), "{}", lines(&text).len());
+    }
+
+    #[test]
+    fn nothing_that_is_told_moves_a_cursor_or_turns_text_round() {
+        let told = inert(json!({"name\u{202e}": ["a\u{1b}[2Jb\nc", {"x": "\u{9b}31m"}]}));
+        assert_eq!(told, json!({"name\\u{202e}": ["a\\u{1b}[2Jb\nc", {"x": "\\u{9b}31m"}]}));
+    }
+}

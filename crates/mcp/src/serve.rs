@@ -1,0 +1,106 @@
+//! Serving over the standard input and output, or over HTTP, until the client goes or Ctrl-C is pressed.
+
+use std::io::{Read as _, Write};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use etwkit_engine::Engine;
+use etwkit_terminal::Exit;
+use etwkit_terminal::interrupt::Stoppable;
+use rmcp::ServiceExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, WriteHalf};
+use tokio::runtime::{Builder, Handle, Runtime};
+
+use crate::args::McpArgs;
+use crate::handler::Handler;
+use crate::http;
+use crate::list::all;
+use crate::shared::{RunLine, Shared};
+
+/// Bytes between the protocol and the standard output.
+const PIPE: usize = 64 << 10;
+
+/// How often a server looks whether Ctrl-C was pressed.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Serves until the client goes or the command is interrupted. What is printed goes to `out`: the messages of
+/// the protocol, or where the server listens.
+///
+/// # Errors
+/// Nobody may listen at the address, the system starts no threads, or the answer cannot be written.
+pub fn run(args: &McpArgs, engine: Engine, run_line: RunLine, out: &mut dyn Write) -> Result<Exit> {
+    let shared = Shared::new(engine, all(args.etwanalyzer), run_line);
+    let runtime = Builder::new_multi_thread().worker_threads(2).thread_name("mcp").enable_all().build()?;
+    let exit = match args.http {
+        Some(address) => over_http(&runtime, &shared, address, out),
+        None => over_stdio(&runtime, &shared, out),
+    };
+    // The standard input may be waited for; nobody waits for what is still computed.
+    runtime.shutdown_background();
+    exit
+}
+
+/// Messages go through a pipe: a thread reads the standard input, which blocks, and this one holds the
+/// standard output.
+fn over_stdio(runtime: &Runtime, shared: &Arc<Shared>, out: &mut dyn Write) -> Result<Exit> {
+    let (ours, theirs) = tokio::io::duplex(PIPE);
+    let handler = Handler(shared.clone());
+    let serving = runtime.spawn(async move {
+        let running = handler.serve(ours).await.map_err(|error| error.to_string())?;
+        running.waiting().await.map_err(|error| error.to_string())
+    });
+    let (mut messages, requests) = tokio::io::split(theirs);
+    let runtime_of_input = runtime.handle().clone();
+    std::thread::Builder::new()
+        .name("input".to_owned())
+        .spawn(move || hand_on(&runtime_of_input, requests))?;
+    runtime.block_on(async {
+        let mut bytes = vec![0; PIPE];
+        loop {
+            let count = messages.read(&mut bytes).await?;
+            let Some(message) = bytes.get(..count).filter(|message| !message.is_empty()) else { break };
+            out.write_all(message)?;
+            out.flush()?;
+        }
+        std::io::Result::Ok(())
+    })?;
+    match runtime.block_on(serving).context("the server broke off: this is a defect of etwkit")? {
+        Ok(_) => Ok(Exit::Answered),
+        Err(why) => {
+            let hint = "an agent starts this command and talks to it: see docs/mcp.md";
+            Err(anyhow::anyhow!("the client went before it said what it wants ({why}); {hint}"))
+        }
+    }
+}
+
+/// Hands on what comes from the standard input until it ends, and says that it has ended.
+fn hand_on(runtime: &Handle, mut requests: WriteHalf<DuplexStream>) {
+    let (mut input, mut bytes) = (std::io::stdin().lock(), vec![0; PIPE]);
+    while let Ok(count @ 1..) = input.read(&mut bytes) {
+        let request = bytes.get(..count).unwrap_or_default();
+        // A server that has ended reads nothing any more.
+        if runtime.block_on(requests.write_all(request)).is_err() {
+            return;
+        }
+    }
+    let _ = runtime.block_on(requests.shutdown());
+}
+
+fn over_http(
+    runtime: &Runtime,
+    shared: &Arc<Shared>,
+    address: std::net::SocketAddr,
+    out: &mut dyn Write,
+) -> Result<Exit> {
+    let (address, token) = http::start(runtime, shared, address)?;
+    writeln!(out, "Agents ask http://{address}/mcp with the header")?;
+    writeln!(out, "Authorization: Bearer {token}")?;
+    writeln!(out, "Only this machine can reach it. Ctrl-C ends it.")?;
+    out.flush()?;
+    let stoppable = Stoppable::begin();
+    while !stoppable.is_asked_to_stop() {
+        std::thread::sleep(LOOK);
+    }
+    Ok(Exit::Answered)
+}

@@ -1,0 +1,86 @@
+//! What a tool is: a name, a sentence, a schema, and what answers it.
+
+use std::time::Duration;
+
+use etwkit_query::question::{AnyQuestion, Group, Kind, Values, request_schema};
+use rmcp::model::{Tool as Listed, ToolAnnotations};
+use serde_json::{Map, Value, json};
+
+use crate::arguments::Arguments;
+use crate::problem::{Problem, Result};
+use crate::shared::Call;
+
+/// What a call answers: values by name.
+pub(crate) type Answer = Map<String, Value>;
+
+/// Answers a call of a tool.
+pub(crate) type Work = fn(&Call<'_>, Arguments<'_>, &Tool) -> Result<Answer>;
+
+/// A tool.
+pub(crate) struct Tool {
+    /// Its name.
+    pub(crate) name: String,
+    /// What it does, for an agent that chooses among tools.
+    pub(crate) sentence: String,
+    /// Schemas of its arguments, by name.
+    pub(crate) arguments: Values,
+    /// Arguments that there have to be.
+    pub(crate) required: &'static [&'static str],
+    /// The longest time that it may take.
+    pub(crate) most: Duration,
+    /// Whether it writes files beside the cache.
+    pub(crate) writes: bool,
+    /// The declared question that it asks, where it is one.
+    pub(crate) question: Option<&'static dyn AnyQuestion>,
+    /// What answers it.
+    pub(crate) work: Work,
+}
+
+impl Tool {
+    /// Answers a call.
+    pub(crate) fn answer(&self, call: &Call<'_>, given: &Values) -> Result<Answer> {
+        let given = Arguments(given);
+        given.check(&self.arguments)?;
+        for name in self.required {
+            given.required(name)?;
+        }
+        (self.work)(call, given, self)
+    }
+
+    /// The question that it asks.
+    pub(crate) fn question(&self) -> Result<&'static dyn AnyQuestion> {
+        self.question.ok_or_else(|| Problem::failed(format!("{} asks no question", self.name)))
+    }
+
+    /// As it is listed.
+    pub(crate) fn listed(&self) -> Listed {
+        let schema = json!({
+            "type": "object",
+            "properties": self.arguments,
+            "required": self.required,
+            "additionalProperties": false,
+        });
+        let schema = match schema {
+            Value::Object(schema) => schema,
+            _ => Map::new(),
+        };
+        // No tool changes a trace; what some write can be made again.
+        let says = ToolAnnotations::new().read_only(!self.writes).destructive(false).open_world(false);
+        Listed::new(self.name.clone(), self.sentence.clone(), schema).with_annotations(says)
+    }
+}
+
+/// Arguments from a declared question: its options but those that only change how text is printed, and those
+/// that name files. One that excludes others chooses what the rows are, for programs, too.
+pub(crate) fn options_of(question: &dyn AnyQuestion) -> Values {
+    let options = question.options();
+    let is_useful = |name: &str| {
+        options.iter().any(|option| {
+            let changes_rows = option.group != Group::Output || !option.excludes.is_empty();
+            option.name == name && changes_rows && option.kind != Kind::Files
+        })
+    };
+    let mut schema = request_schema(question);
+    let properties = schema.get_mut("properties").and_then(Value::as_object_mut).map(std::mem::take);
+    properties.unwrap_or_default().into_iter().filter(|(name, _)| is_useful(name)).collect()
+}

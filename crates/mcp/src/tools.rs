@@ -1,0 +1,355 @@
+//! The tools, and those that need no file of their own.
+
+use std::path::Path;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use etwkit_analysis::questions::{CRITICAL_PATH, DIAGNOSE, DIFF};
+use etwkit_engine::{Engine, question, questions};
+use etwkit_query::question::{AnyQuestion, Values, request_schema, row_schema};
+use etwkit_server::{Limits, Server, ServerOptions, asked, said, word};
+use serde_json::{Value, json};
+
+use crate::arguments::Arguments;
+use crate::ask::{self, Asked};
+use crate::capability;
+use crate::evidence::Evidence;
+use crate::problem::{Problem, Result};
+use crate::reply::{self, BYTES};
+use crate::shared::{Call, DIAGNOSIS, EXTRACTION, QUESTION};
+use crate::tool::{Answer, Tool, Work, options_of};
+use crate::traces::Trace;
+
+/// The tools, in the order in which an investigation needs them.
+pub(crate) fn tools() -> Vec<Tool> {
+    let wait = question("wait");
+    vec![
+        Tool {
+            most: EXTRACTION,
+            ..tool("open", OPEN, json!({"path": text("Path of the trace or extract")}), &["path"], open)
+        },
+        tool("list", "The traces that are open, with their handles.", json!({}), &[], list),
+        tool("close", "Closes a trace. Its handle is never used again.", of_trace(), &["trace"], close),
+        tool("health", HEALTH, of_trace(), &["trace"], health),
+        tool(
+            "questions",
+            QUESTIONS,
+            json!({"name": text("A question, for its options and columns; without it all are listed"),
+                   "trace": text("Handle of a trace: tells which questions it can answer")}),
+            &[],
+            list_questions,
+        ),
+        tool("ask", ASK, ask_arguments(), &["trace", "question"], ask_question),
+        asking("wait_chain", WAIT_CHAIN, wait, &["by", "chain", "sort-by"], QUESTION, wait_chain),
+        asking("critical_path", CRITICAL, Some(CRITICAL_PATH), &[], QUESTION, ask_declared),
+        asking(
+            "diagnose",
+            DIAGNOSIS_SAYS,
+            Some(DIAGNOSE),
+            &["table", "top", "rules"],
+            DIAGNOSIS,
+            ask::diagnose,
+        ),
+        diff(),
+        tool("sql", SQL, sql_arguments(), &["trace", "sql"], sql),
+        tool("view", VIEW, of_trace(), &["trace"], view),
+    ]
+}
+
+const OPEN: &str = "Opens a Windows event trace (.etl, or .zip, .7z, .diagsession with one) or an extract \
+    (.etwx) and answers a short handle such as t1, which all other tools take. The first time a trace is \
+    extracted into a cache, which can take minutes for gigabytes; progress is reported.";
+
+const HEALTH: &str = "What a trace is and what it cannot tell: machine, length, lost events and damage, what \
+    was recorded, which questions it can answer, and for the others which recording profile would. Ask it \
+    before anything else.";
+
+const QUESTIONS: &str = "Lists all declared questions with one sentence each, or, with a name, the JSON schema \
+    of its options and the columns of its rows. Any of them is asked by `ask`.";
+
+const ASK: &str = "Asks a declared question by its name, with its options as JSON. The answer has rows, and \
+    says what was measured, what is only correlated, what follows and what it does not prove.";
+
+const WAIT_CHAIN: &str = "The longest waits, each with what ended it and what that waited for, down to the \
+    root. Needs context switches. Who ended a wait is recorded; that it caused the wait is for you to show.";
+
+const CRITICAL: &str = "What one process or thread spent its time on, with each wait replaced by what the \
+    thread did that ended it. Needs context switches.";
+
+const DIAGNOSIS_SAYS: &str = "Asks all rules what made the machine slow: findings with their cost, evidence, \
+    what to do and what each does not prove; and the rules that could not be checked since what they need was \
+    not recorded.";
+
+const SQL: &str = "Asks one statement of SQL over the tables of a trace, which cannot be changed. Bounded in \
+    time, memory and rows. SHOW TABLES lists the tables, DESCRIBE a table its columns; times are \
+    nanoseconds since the start of the trace (ts_ns), and null is not zero.";
+
+const VIEW: &str = "A link that opens the trace in a browser of this machine (timeline, flame graph, tables), \
+    for the person you work for, and the command line that does it.";
+
+/// A tool that asks one question at most.
+fn tool(name: &str, sentence: &str, arguments: Value, required: &'static [&'static str], work: Work) -> Tool {
+    let arguments = match arguments {
+        Value::Object(arguments) => arguments,
+        _ => Values::new(),
+    };
+    let (name, sentence) = (name.to_owned(), sentence.to_owned());
+    Tool { name, sentence, arguments, required, most: QUESTION, writes: false, question: None, work }
+}
+
+/// A tool for one declared question, with its options but those that it decides itself.
+fn asking(
+    name: &str,
+    sentence: &str,
+    question: Option<&'static dyn AnyQuestion>,
+    decided: &[&str],
+    most: Duration,
+    work: Work,
+) -> Tool {
+    let mut arguments = with_page(of_trace());
+    let options = question.map(options_of).unwrap_or_default();
+    arguments.extend(options.into_iter().filter(|(name, _)| !decided.contains(&name.as_str())));
+    Tool { most, question, ..tool(name, sentence, arguments.into(), &["trace"], work) }
+}
+
+fn diff() -> Tool {
+    let mut arguments = with_page(json!({
+        "before": text("Handle of the trace to compare with, the good one"),
+        "after": text("Handle of the other trace, the slow one; the same one with two ranges compares two \
+                       parts of it"),
+    }));
+    arguments.extend(options_of(DIFF));
+    let sentence = format!("{}. One pair of recordings shows what differs, not why.", DIFF.sentence());
+    let tool = tool("diff", &sentence, arguments.into(), &["before", "after"], ask_both);
+    Tool { most: DIAGNOSIS, question: Some(DIFF), ..tool }
+}
+
+fn text(sentence: &str) -> Value {
+    json!({"type": "string", "description": sentence})
+}
+
+fn of_trace() -> Value {
+    json!({"trace": text("Handle of the trace, from `open`")})
+}
+
+fn with_page(arguments: Value) -> Values {
+    let mut all = match arguments {
+        Value::Object(all) => all,
+        _ => Values::new(),
+    };
+    all.insert(
+        "rows".into(),
+        json!({"type": "integer", "minimum": 1, "maximum": 500, "default": 20,
+               "description": "Rows of each table, at most"}),
+    );
+    all.insert(
+        "skip".into(),
+        json!({"type": "integer", "minimum": 0, "description": "Rows to leave out in front"}),
+    );
+    all
+}
+
+fn ask_arguments() -> Value {
+    let others =
+        "Handles of other traces that are asked the same; explain, test-run and diff put them together";
+    with_page(json!({
+        "trace": text("Handle of the trace, from `open`"),
+        "more_traces": {"type": "array", "items": {"type": "string"}, "description": others},
+        "question": text("Name of a question, from `questions`"),
+        "options": {"type": "object", "description": "Options by their words, as the schema of the question has them"},
+    }))
+    .into()
+}
+
+fn sql_arguments() -> Value {
+    with_page(json!({
+        "trace": text("Handle of the trace, from `open`"),
+        "sql": text("One statement that only asks"),
+    }))
+    .into()
+}
+
+fn open(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
+    let named = given.required("path")?;
+    let path = std::path::absolute(Path::new(named)).map_err(|error| Problem::bad(said(&error)))?;
+    if !path.exists() {
+        return Err(Problem::bad(format!("there is no file or folder {}", path.display())).with_hint(
+            "name a trace (.etl, .zip, .7z, .diagsession) or an extract (.etwx) by its whole path",
+        ));
+    }
+    let (traces, mut notes) = (&call.shared.traces, Vec::new());
+    let trace = match traces.find(&path) {
+        Some(open) => open,
+        None => {
+            traces.check_room()?;
+            let extract = call.shared.engine.extract_of(call.asking, &path, &mut notes)?;
+            // What cannot be asked gets no handle.
+            let only = std::slice::from_ref(&extract);
+            call.shared.engine.open(call.asking, only, &mut notes)?;
+            traces.add(&path, extract)
+        }
+    };
+    call.shared.keep_open();
+    let mut answer = told(&trace);
+    answer.extend(capability::summary(&call.session(&trace)?)?);
+    answer.insert("notes".into(), notes.into());
+    answer.insert("next".into(), "health, then diagnose, then ask".into());
+    Ok(answer)
+}
+
+/// What a trace is called.
+fn told(trace: &Trace) -> Answer {
+    let path = trace.named.display().to_string();
+    [("trace".to_owned(), trace.handle.as_str().into()), ("path".to_owned(), path.into())]
+        .into_iter()
+        .collect()
+}
+
+fn list(call: &Call<'_>, _: Arguments<'_>, _: &Tool) -> Result<Answer> {
+    let all: Vec<Value> = call.shared.traces.all().iter().map(|trace| told(trace).into()).collect();
+    Ok([("traces".to_owned(), all.into())].into_iter().collect())
+}
+
+fn close(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
+    let trace = call.shared.traces.close(given.required("trace")?)?;
+    call.shared.keep_open();
+    Ok([("closed".to_owned(), trace.handle.as_str().into())].into_iter().collect())
+}
+
+fn health(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
+    let trace = call.shared.traces.get(given.required("trace")?)?;
+    let mut answer = told(&trace);
+    answer.extend(capability::health(&call.session(&trace)?)?);
+    Ok(answer)
+}
+
+fn list_questions(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
+    let trace = given.text("trace")?.map(|handle| call.shared.traces.get(handle)).transpose()?;
+    let session = trace.map(|trace| call.session(&trace)).transpose()?;
+    if let Some(name) = given.text("name")? {
+        let question = ask::find(name)?;
+        let fields = question.read(&Values::new()).map(|request| request.fields()).unwrap_or_default();
+        let mut answer = Answer::new();
+        answer.insert("options".into(), request_schema(question));
+        answer.insert("columns".into(), row_schema(&fields));
+        if let Some(session) = &session {
+            answer.insert("can".into(), capability::of_question(session, question));
+        }
+        return Ok(answer);
+    }
+    let one = |question: &dyn AnyQuestion| {
+        let mut one = json!({"name": question.name(), "sentence": question.sentence()});
+        if let (Some(one), Some(session)) = (one.as_object_mut(), &session) {
+            one.insert("can_answer".into(), capability::can(session, question).into());
+        }
+        one
+    };
+    let all: Vec<Value> = questions().map(one).collect();
+    Ok([("questions".to_owned(), all.into())].into_iter().collect())
+}
+
+fn ask_question(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
+    let question = ask::find(given.required("question")?)?;
+    let handles = std::iter::once(given.required("trace")?).chain(given.texts("more_traces")?);
+    let traces = handles.map(|handle| call.shared.traces.get(handle)).collect::<Result<Vec<_>>>()?;
+    let values = given.options("options")?;
+    ask::ask(call, &Asked { question, traces, values, page: given.page()? })
+}
+
+/// The options of a tool's question among the arguments.
+fn options(given: Arguments<'_>, tool: &Tool) -> Result<Values> {
+    let known = options_of(tool.question()?);
+    let is_option = |(name, _): &(&String, &Value)| known.contains_key(*name);
+    Ok(given.0.iter().filter(is_option).map(|(name, value)| (name.clone(), value.clone())).collect())
+}
+
+fn ask_with(
+    call: &Call<'_>,
+    given: Arguments<'_>,
+    tool: &Tool,
+    traces: &[&str],
+    values: Values,
+) -> Result<Answer> {
+    let traces: Vec<Arc<Trace>> =
+        traces.iter().map(|name| call.shared.traces.get(given.required(name)?)).collect::<Result<_>>()?;
+    ask::ask(call, &Asked { question: tool.question()?, traces, values, page: given.page()? })
+}
+
+fn ask_declared(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Result<Answer> {
+    ask_with(call, given, tool, &["trace"], options(given, tool)?)
+}
+
+fn ask_both(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Result<Answer> {
+    ask_with(call, given, tool, &["before", "after"], options(given, tool)?)
+}
+
+fn wait_chain(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Result<Answer> {
+    let mut values = options(given, tool)?;
+    values.insert("chain".into(), true.into());
+    ask_with(call, given, tool, &["trace"], values)
+}
+
+fn sql(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
+    let trace = call.shared.traces.get(given.required("trace")?)?;
+    let (session, sql, page) = (call.session(&trace)?, given.required("sql")?, given.page()?);
+    let most = page.skip.saturating_add(page.rows);
+    let rows = asked(&session, sql, most)?;
+    let names: Vec<String> = rows.schema.fields().iter().map(|field| field.name().clone()).collect();
+    let cell = |(name, cell)| reply::cell(name, serde_json::to_value(cell).unwrap_or_default());
+    let row = |at: usize| -> Value {
+        rows.rows
+            .get(at)
+            .map(|row| names.iter().map(String::as_str).zip(row).map(cell).collect())
+            .unwrap_or_default()
+    };
+    let mut answer = Answer::new();
+    answer.insert("columns".into(), names.clone().into());
+    answer.extend(reply::rows(rows.rows.len(), page, BYTES, row));
+    if rows.is_cut {
+        let more = "there are more rows, nobody counted how many: ask again with skip, or count(*)";
+        answer.insert("more".into(), more.into());
+    }
+    let mut evidence = Evidence::default();
+    evidence.of_sql(&session, &trace.handle, sql);
+    if rows.rows.is_empty() {
+        evidence.nothing("no row fits the statement".to_owned());
+    }
+    answer.extend(evidence.json());
+    let command = format!("etwkit sql {} {}", word(&trace.named.display().to_string()), word(sql));
+    answer.insert("command".into(), command.into());
+    Ok(answer)
+}
+
+fn view(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
+    let trace = call.shared.traces.get(given.required("trace")?)?;
+    let mut answer = told(&trace);
+    let command = format!("etwkit view {}", word(&trace.named.display().to_string()));
+    answer.insert("command".into(), command.into());
+    match link(call, &trace) {
+        Ok(link) => answer.insert("link".into(), link.into()),
+        Err(why) => answer.insert("no_link".into(), why.to_string().into()),
+    };
+    Ok(answer)
+}
+
+/// The link of a page that has the trace open; it ends with this server.
+fn link(call: &Call<'_>, trace: &Trace) -> Result<String> {
+    let mut page = call.shared.page.lock().unwrap_or_else(PoisonError::into_inner);
+    if page.is_none() {
+        // One of its own: which extracts stay open is decided by each for itself.
+        let engine = Engine::new(call.shared.engine.settings().clone());
+        let cache = engine.settings().cache.clone();
+        let cache =
+            cache.ok_or_else(|| Problem::failed("there is no folder for the cache; set ETWKIT_CACHE"))?;
+        let limits = Limits::default();
+        let options =
+            ServerOptions { engine, port: None, cache_folder: cache.join("page"), demo: None, limits };
+        *page = Some(Server::start(options).map_err(|error| Problem::failed(said(&error)))?);
+    }
+    let Some(running) = page.as_ref() else { return Err(Problem::failed("there is no page")) };
+    if !running.has_page() {
+        return Err(Problem::failed("this program was built without the page"));
+    }
+    running.open(std::slice::from_ref(&trace.named)).map_err(Problem::failed)?;
+    Ok(running.link.clone())
+}

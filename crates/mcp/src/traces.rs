@@ -1,0 +1,104 @@
+//! Traces that are open, by handles that stay short and are never used again.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::problem::{Problem, Result};
+
+/// Traces that can be open at once: as many extracts stay open between questions.
+const MOST: usize = 24;
+
+/// A trace that can be asked.
+#[derive(Debug)]
+pub(crate) struct Trace {
+    /// What it is called in calls: `t1`.
+    pub(crate) handle: String,
+    /// As it was named.
+    pub(crate) named: PathBuf,
+    /// Its extract.
+    pub(crate) extract: PathBuf,
+}
+
+/// All that are open.
+#[derive(Debug, Default)]
+pub(crate) struct Traces(Mutex<All>);
+
+#[derive(Debug, Default)]
+struct All {
+    /// The last number that was given.
+    last: u32,
+    open: Vec<Arc<Trace>>,
+}
+
+impl Traces {
+    fn lock(&self) -> MutexGuard<'_, All> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The one that is open already.
+    pub(crate) fn find(&self, named: &Path) -> Option<Arc<Trace>> {
+        self.lock().open.iter().find(|trace| trace.named == named).cloned()
+    }
+
+    /// Refuses one more than can be open.
+    pub(crate) fn check_room(&self) -> Result<()> {
+        if self.lock().open.len() < MOST {
+            return Ok(());
+        }
+        Err(Problem::failed(format!("{MOST} traces are open already")).with_hint("`close` one of them first"))
+    }
+
+    /// Opens it; two that open the same trace at once get the same handle.
+    pub(crate) fn add(&self, named: &Path, extract: PathBuf) -> Arc<Trace> {
+        let mut all = self.lock();
+        if let Some(known) = all.open.iter().find(|trace| trace.named == named) {
+            return known.clone();
+        }
+        all.last += 1;
+        let handle = format!("t{}", all.last);
+        let trace = Arc::new(Trace { handle, named: named.to_owned(), extract });
+        all.open.push(trace.clone());
+        trace
+    }
+
+    /// The one with this handle.
+    pub(crate) fn get(&self, handle: &str) -> Result<Arc<Trace>> {
+        let all = self.lock();
+        let found = all.open.iter().find(|trace| trace.handle == handle).cloned();
+        found.ok_or_else(|| {
+            let open: Vec<&str> = all.open.iter().map(|trace| trace.handle.as_str()).collect();
+            let open = if open.is_empty() { "none".to_owned() } else { open.join(", ") };
+            Problem::bad(format!("there is no trace {handle:?}; open: {open}"))
+                .with_hint("`open` a trace by its path, and use the handle that it answers")
+        })
+    }
+
+    /// Closes it.
+    pub(crate) fn close(&self, handle: &str) -> Result<Arc<Trace>> {
+        let trace = self.get(handle)?;
+        self.lock().open.retain(|open| open.handle != handle);
+        Ok(trace)
+    }
+
+    /// All that are open, in the order in which they were opened.
+    pub(crate) fn all(&self) -> Vec<Arc<Trace>> {
+        self.lock().open.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn handles_are_short_and_are_never_used_again() {
+        let traces = Traces::default();
+        let open = |name: &str| traces.add(Path::new(name), PathBuf::from(name)).handle.clone();
+        assert_eq!([open("a.etl"), open("b.etl"), open("a.etl")], ["t1", "t2", "t1"]);
+        traces.close("t1").unwrap();
+        assert_eq!(open("a.etl"), "t3");
+        let error = traces.get("t1").unwrap_err().json();
+        assert_eq!(error["error"]["message"], "there is no trace \"t1\"; open: t2, t3");
+        assert!(error["error"]["hint"].as_str().unwrap().contains("`open`"));
+    }
+}

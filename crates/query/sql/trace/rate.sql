@@ -1,0 +1,15 @@
+-- What a recording like this one needs: bytes and events per second, in the fullest second too, and how long memory and a disk keep it.
+-- param memory_mb: int = 4000 – buffers that keep the last events: 15 % of memory, 4000 at most, for the profiles of `etwkit record`
+-- param disk_mb: int = 40000 – space for files, as `etwkit record start --rotate --keep` gives them
+WITH second AS (
+    SELECT /*+ trace_id, */ second, sum(record_bytes) AS bytes, sum(events) AS events FROM event_count GROUP BY /*+ trace_id, */ second
+), whole AS (
+    SELECT /*+ s.trace_id, */ sum(s.bytes) / 1e6 / (max(t.duration_ns) / 1e9) AS mb_per_second, max(s.bytes) / 1e6 AS most_mb_in_a_second,
+           sum(s.events) / (max(t.duration_ns) / 1e9) AS events_per_second
+    FROM second s JOIN trace t ON t.duration_ns > 0 /*+ AND t.trace_id = s.trace_id GROUP BY s.trace_id */
+    HAVING count(*) > 0
+)
+SELECT /*+ trace_id, */ mb_per_second, most_mb_in_a_second, events_per_second,
+       $memory_mb / nullif(mb_per_second, 0) AS seconds_in_memory, $disk_mb / nullif(mb_per_second, 0) AS seconds_on_disk
+FROM whole
+/*+ ORDER BY trace_id */

@@ -1,0 +1,202 @@
+//! Parts of a question that it names and uses several times (`WITH part AS …`) are computed once.
+//!
+//! The engine writes a part out wherever it is named, and computes it at each of these places: a part that
+//! three others use, each of which is used twice, is read six times. Here such a part is computed first, the
+//! innermost one at the beginning, and its rows take its place. What follows knows how many they are, too, so
+//! that joins with a part without rows read nothing. A part with many rows is left where it is: its rows
+//! would stay in memory.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::datasource::{MemTable, provider_as_source};
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
+use datafusion::sql::parser::Statement;
+use datafusion::sql::sqlparser::ast::Statement as Sql;
+
+use crate::{Answer, Result, error, statement};
+
+/// Rows of a part that are kept, at most, in bytes.
+const MOST_BYTES: usize = 16 << 20;
+
+/// Names of the parts of a statement.
+///
+/// # Errors
+/// SQL that is not understood.
+pub(crate) fn parts(sql: &str) -> Result<HashSet<String>> {
+    let Statement::Statement(parsed) = statement::parse(sql)? else { return Ok(HashSet::new()) };
+    let Sql::Query(query) = *parsed else { return Ok(HashSet::new()) };
+    let parts = query.with.into_iter().flat_map(|with| with.cte_tables);
+    let name = |name: datafusion::sql::sqlparser::ast::Ident| match name.quote_style {
+        Some(_) => name.value,
+        None => name.value.to_ascii_lowercase(),
+    };
+    Ok(parts.map(|part| name(part.alias.name)).collect())
+}
+
+/// The plan with the rows of each part that it uses several times. `run` answers a plan.
+///
+/// # Errors
+/// A part cannot be computed.
+pub(crate) fn computed(
+    mut plan: LogicalPlan,
+    parts: &HashSet<String>,
+    run: impl FnMut(LogicalPlan) -> Result<Answer>,
+) -> Result<LogicalPlan> {
+    let mut run = run;
+    let mut left = HashSet::new();
+    while let Some(part) = innermost(&plan, parts, &left).map_err(|e| error::from_planning(&e))? {
+        let scan = kept(run(part.clone())?, MOST_BYTES)?.and_then(|rows| scan(&part, &rows));
+        match scan {
+            Some(scan) => plan = replaced(plan, &part, &scan).map_err(|e| error::from_planning(&e))?,
+            None => {
+                left.insert(part);
+            }
+        }
+    }
+    Ok(plan)
+}
+
+/// The smallest part that stands in several places.
+fn innermost(
+    plan: &LogicalPlan,
+    parts: &HashSet<String>,
+    left: &HashSet<LogicalPlan>,
+) -> datafusion::error::Result<Option<LogicalPlan>> {
+    let mut places: HashMap<LogicalPlan, usize> = HashMap::new();
+    plan.apply_with_subqueries(|node| {
+        if is_part(node, parts)? {
+            *places.entry(node.clone()).or_default() += 1;
+        }
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    places.retain(|part, places| *places > 1 && !left.contains(part));
+    let mut smallest = None;
+    for part in places.into_keys() {
+        let nodes = nodes(&part)?;
+        if smallest.as_ref().is_none_or(|(least, _)| nodes < *least) {
+            smallest = Some((nodes, part));
+        }
+    }
+    Ok(smallest.map(|(_, part)| part))
+}
+
+fn nodes(plan: &LogicalPlan) -> datafusion::error::Result<usize> {
+    let mut nodes = 0_usize;
+    plan.apply_with_subqueries(|_| {
+        nodes += 1;
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    Ok(nodes)
+}
+
+/// Whether a node is a part that has the same rows wherever it stands.
+fn is_part(node: &LogicalPlan, parts: &HashSet<String>) -> datafusion::error::Result<bool> {
+    let LogicalPlan::SubqueryAlias(named) = node else { return Ok(false) };
+    if !parts.contains(named.alias.table()) || matches!(*named.input, LogicalPlan::SubqueryAlias(_)) {
+        return Ok(false);
+    }
+    let mut differs = false;
+    node.apply_with_subqueries(|node| {
+        node.apply_expressions(|expr| {
+            differs |= expr.is_volatile()
+                || expr.exists(|part| Ok(matches!(part, Expr::OuterReferenceColumn(..))))?;
+            Ok(TreeNodeRecursion::Continue)
+        })
+    })?;
+    Ok(!differs)
+}
+
+/// The rows of an answer, unless they take more memory than that.
+fn kept(answer: Answer, most: usize) -> Result<Option<Vec<RecordBatch>>> {
+    let (mut rows, mut bytes) = (Vec::new(), 0_usize);
+    for batch in answer {
+        let batch = batch?;
+        bytes = bytes.saturating_add(batch.get_array_memory_size());
+        if bytes > most {
+            return Ok(None);
+        }
+        rows.push(batch);
+    }
+    Ok(Some(rows))
+}
+
+/// A plan that reads the rows of a part; nothing where they are not as the plan said.
+fn scan(part: &LogicalPlan, rows: &[RecordBatch]) -> Option<LogicalPlan> {
+    let LogicalPlan::SubqueryAlias(named) = part else { return None };
+    let schema = Arc::new(part.schema().as_arrow().clone());
+    let rows = rows.iter().map(|rows| RecordBatch::try_new(schema.clone(), rows.columns().to_vec()));
+    let table =
+        MemTable::try_new(schema.clone(), vec![rows.collect::<std::result::Result<_, _>>().ok()?]).ok()?;
+    let scan = LogicalPlanBuilder::scan(named.alias.clone(), provider_as_source(Arc::new(table)), None);
+    scan.ok()?.build().ok()
+}
+
+fn replaced(
+    plan: LogicalPlan,
+    part: &LogicalPlan,
+    scan: &LogicalPlan,
+) -> datafusion::error::Result<LogicalPlan> {
+    let replace = |node: LogicalPlan| {
+        let is_it = node == *part;
+        Ok(if is_it {
+            Transformed::new(scan.clone(), true, TreeNodeRecursion::Jump)
+        } else {
+            Transformed::no(node)
+        })
+    };
+    Ok(plan.transform_down_with_subqueries(replace)?.data)
+}
+
+#[cfg(test)]
+mod tests {
+    use datafusion::arrow::util::pretty::pretty_format_batches;
+
+    use super::*;
+    use crate::Session;
+
+    /// What a statement answers, and how many of its parts were computed beforehand.
+    fn asked(sql: &str) -> (String, usize) {
+        let session = Session::from_batches(Vec::new()).unwrap();
+        let mut computed = 0;
+        let answer = session.ask_parts(sql, |_| computed += 1).unwrap();
+        let rows: Vec<RecordBatch> = answer.map(|batch| batch.unwrap()).collect();
+        let plain: Vec<RecordBatch> = session.sql(sql).unwrap().map(|batch| batch.unwrap()).collect();
+        let text = pretty_format_batches(&rows).unwrap().to_string();
+        assert_eq!(text, pretty_format_batches(&plain).unwrap().to_string());
+        (text, computed)
+    }
+
+    #[test]
+    fn a_part_that_is_used_several_times_is_computed_once() {
+        let sql = "WITH a AS (SELECT column1 AS x FROM (VALUES (1), (2), (3))), \
+                   b AS (SELECT x * 2 AS y FROM a WHERE x > 1), \
+                   c AS (SELECT y FROM b UNION ALL SELECT y + 1 FROM b) \
+                   SELECT (SELECT count(*) FROM c) AS rows, sum(l.y) AS sum FROM c l \
+                   WHERE l.y IN (SELECT y FROM b) AND NOT EXISTS (SELECT 1 FROM a WHERE a.x = l.y)";
+        let (text, computed) = asked(sql);
+        assert!(text.contains("| 4    | 10  |"), "{text}");
+        assert_eq!(computed, 3);
+    }
+
+    #[test]
+    fn what_is_used_once_or_differs_each_time_stays_where_it_is() {
+        assert_eq!(asked("WITH a AS (SELECT 1 AS x) SELECT x FROM a").1, 0);
+        let differs = "WITH r AS (SELECT random() * 0 AS x) SELECT l.x = r.x FROM r l, r";
+        assert_eq!(asked(differs).1, 0);
+        assert_eq!(
+            asked("WITH a AS (SELECT 1 AS x WHERE false) SELECT l.x FROM a l JOIN a r ON l.x = r.x").1,
+            1
+        );
+    }
+
+    #[test]
+    fn rows_are_kept_up_to_a_limit() {
+        let session = Session::from_batches(Vec::new()).unwrap();
+        let answer = || session.sql("SELECT value FROM generate_series(1, 100000)").unwrap();
+        assert_eq!(kept(answer(), 1_000_000).unwrap().map(|_| ()), Some(()));
+        assert_eq!(kept(answer(), 100_000).unwrap(), None);
+    }
+}

@@ -1,0 +1,219 @@
+//! The command line.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+
+/// Record what a Windows machine does.
+#[derive(Debug, Clone, Args)]
+pub struct RecordArgs {
+    /// What to do
+    #[command(subcommand)]
+    pub command: RecordCommand,
+    /// Print the lines of Windows that do it, with what each is for, instead of running them; so it is on
+    /// other systems
+    #[arg(long, global = true)]
+    pub script: bool,
+}
+
+/// What to do.
+#[derive(Debug, Clone, Subcommand)]
+pub enum RecordCommand {
+    /// Begin to record with one profile or several at once
+    #[command(arg_required_else_help = true)]
+    Start(StartArgs),
+    /// End the recording and write it
+    #[command(arg_required_else_help = true)]
+    Stop(StopArgs),
+    /// End the recording and throw it away
+    Cancel(BootArgs),
+    /// Tell whether something is being recorded
+    Status,
+    /// List the profiles, with what their recordings answer
+    Profiles(ProfilesArgs),
+    /// List the counters of the processor
+    Counters,
+    /// Put a mark with a text into the recording
+    Mark(MarkArgs),
+    /// Put a mark into the recording of this machine whenever `mark --also` on another one does
+    #[command(arg_required_else_help = true)]
+    Listen(ListenArgs),
+    /// List all sessions that are running, whoever started them
+    Sessions,
+    /// A line of wpr as it is: run on Windows, explained elsewhere
+    #[command(disable_help_flag = true)]
+    Wpr(LineArgs),
+    /// A line of xperf as it is: run on Windows, explained elsewhere
+    #[command(disable_help_flag = true)]
+    Xperf(LineArgs),
+}
+
+/// A mark, here and elsewhere.
+#[derive(Debug, Clone, Args)]
+pub struct MarkArgs {
+    /// The text
+    pub text: String,
+    /// Take a picture of all screens, too; `stop` puts it beside the recording
+    #[arg(long)]
+    pub picture: bool,
+    /// Machines that get the same mark, where `listen` runs
+    #[arg(long, value_name = "MACHINE:PORT", value_delimiter = ',', requires = "word")]
+    pub also: Vec<String>,
+    /// A word that both sides know: without it nobody marks. It is sent as it is
+    #[arg(long, value_name = "WORD", default_value = "", hide_default_value = true)]
+    pub word: String,
+}
+
+/// Where marks come from.
+#[derive(Debug, Clone, Args)]
+pub struct ListenArgs {
+    /// A word that both sides know: without it nobody marks. It is sent as it is
+    #[arg(long, value_name = "WORD", required = true)]
+    pub word: String,
+    /// Address and port of this machine
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "0.0.0.0:4711")]
+    pub address: SocketAddr,
+}
+
+/// What is recorded, and where to.
+#[derive(Debug, Clone, Args)]
+pub struct StartArgs {
+    /// Profiles: names of `etwkit record profiles`, or FILE.wprp!NAME for others
+    #[arg(required = true, value_name = "PROFILE")]
+    pub profiles: Vec<String>,
+    /// Write to the disk all the time, instead of keeping the last events in memory
+    #[arg(long)]
+    pub file: bool,
+    /// Folder of the files that are written while it records
+    #[arg(long, value_name = "FOLDER", requires = "file")]
+    pub to: Option<PathBuf>,
+    /// Record the next start of Windows
+    #[arg(long)]
+    pub boot: bool,
+    /// Time between two CPU samples in milliseconds, 0.1221 to 1000; stop and cancel restore what was before
+    #[arg(long, value_name = "MS", value_parser = interval)]
+    pub sample_every: Option<u32>,
+    /// An earlier trace, recorded with the same profiles: tell what it needed by second, and how long memory
+    /// and a disk would keep it
+    #[arg(long, value_name = "TRACE")]
+    pub like: Option<PathBuf>,
+    /// Record all day: write a file after each such time (90s, 5m, 1h) and go on, until Ctrl-C
+    #[arg(long, value_name = "TIME", value_parser = time, conflicts_with = "boot")]
+    pub rotate: Option<Duration>,
+    /// Space of the files of --rotate (500MB, 40GB): the oldest are removed
+    #[arg(long, value_name = "SIZE", value_parser = size, requires = "rotate")]
+    pub keep: Option<u64>,
+    /// Folder of the files of --rotate
+    #[arg(long, value_name = "FOLDER", requires = "rotate", default_value = ".")]
+    pub into: PathBuf,
+    /// What the files of --rotate are called
+    #[arg(long, value_name = "NAME", requires = "rotate", default_value = "Day")]
+    pub name: String,
+}
+
+impl StartArgs {
+    /// These profiles, the last events of which are kept in memory.
+    #[must_use]
+    pub fn of(profiles: Vec<String>) -> Self {
+        let (file, to, boot, sample_every, like) = (false, None, false, None, None);
+        let (rotate, keep, into, name) = (None, None, PathBuf::new(), String::new());
+        Self { profiles, file, to, boot, sample_every, like, rotate, keep, into, name }
+    }
+}
+
+/// A number and its unit.
+fn amount(text: &str, units: &[(&str, u64)]) -> Option<u64> {
+    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let unit = text.get(digits.len()..)?;
+    let (_, each) = units.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?;
+    digits.parse::<u64>().ok()?.checked_mul(*each).filter(|amount| *amount > 0)
+}
+
+fn time(text: &str) -> Result<Duration, String> {
+    let seconds = amount(text, &[("s", 1), ("m", 60), ("h", 3600)]);
+    let is_possible = |seconds: &u64| (10..=86_400).contains(seconds);
+    let seconds = seconds.filter(is_possible).ok_or("expected 10s to 24h, as in 90s, 5m or 1h")?;
+    Ok(Duration::from_secs(seconds))
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    let units = [("MB", 1_000_000), ("GB", 1_000_000_000), ("TB", 1_000_000_000_000)];
+    amount(text, &units).ok_or_else(|| "expected a size, as in 500MB or 40GB".to_owned())
+}
+
+/// Milliseconds as units of 100 ns, as Windows counts them.
+fn interval(text: &str) -> Result<u32, String> {
+    let ticks = text.parse::<f64>().map_or(f64::NAN, |ms| (ms * 10_000.0).round());
+    if (1221.0..=10_000_000.0).contains(&ticks) {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "checked the line above"
+        )]
+        return Ok(ticks as u32);
+    }
+    Err("expected milliseconds between 0.1221 and 1000".to_owned())
+}
+
+/// Where the recording goes.
+#[derive(Debug, Clone, Args)]
+pub struct StopArgs {
+    /// A name, from which NAME_MACHINE.date.time.etl is made, or the path of an .etl file
+    pub name: String,
+    /// Leave out symbol files of precompiled .NET code: making them takes 10 to 60 minutes after an update
+    /// of .NET
+    #[arg(long)]
+    pub no_native_pdb: bool,
+    /// Pack the recording, with its symbol files, into a .zip and remove the unpacked one
+    #[arg(long)]
+    pub zip: bool,
+    /// It was started with --boot
+    #[arg(long)]
+    pub boot: bool,
+    /// Extract it at once, as `etwkit extract` does
+    #[arg(long)]
+    pub extract: bool,
+    /// Write no file of facts about the machine beside the recording
+    #[arg(long)]
+    pub no_facts: bool,
+}
+
+impl StopArgs {
+    /// Of a recording that others follow: nothing is done behind it that takes long.
+    #[must_use]
+    pub fn quick(name: String) -> Self {
+        Self { name, no_native_pdb: true, zip: false, boot: false, extract: false, no_facts: true }
+    }
+}
+
+/// Which recording.
+#[derive(Debug, Clone, Args)]
+pub struct BootArgs {
+    /// It was started with --boot
+    #[arg(long)]
+    pub boot: bool,
+}
+
+/// Which profiles.
+#[derive(Debug, Clone, Args)]
+pub struct ProfilesArgs {
+    /// Only those that record this topic, as `etwkit info` calls it
+    #[arg(long, value_name = "TOPIC")]
+    pub topic: Option<String>,
+    /// Only those whose recordings answer this question of `etwkit dump`
+    #[arg(long, value_name = "QUESTION", conflicts_with = "topic")]
+    pub question: Option<String>,
+    /// Write the file that has them all, etwkit.wprp, into this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub write: Option<PathBuf>,
+}
+
+/// A line of another program.
+#[derive(Debug, Clone, Args)]
+pub struct LineArgs {
+    /// Its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
+    pub args: Vec<String>,
+}

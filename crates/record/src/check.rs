@@ -1,0 +1,66 @@
+//! What would make a recording fail, or lack what it is for, told before it begins.
+
+use anyhow::Result;
+use etwkit_terminal::errors::advised;
+
+use crate::args::StartArgs;
+use crate::profiles::{self, WPRP};
+use crate::recording::Machine;
+use crate::steps;
+
+/// The session of the kernel that one recorder at a time can have, as our profiles name it.
+const KERNEL: &str = "NT Kernel Logger";
+
+/// The file of our profiles as it is used here, and what the user should know about it.
+pub(crate) struct Profiles {
+    pub(crate) text: String,
+    pub(crate) warning: Option<String>,
+}
+
+/// Looks whether a recording can begin. Where another recorder has the session of the kernel, our profiles
+/// use another one: since Windows 8 there can be several.
+///
+/// # Errors
+/// It cannot begin.
+pub(crate) fn check(machine: &mut Machine<'_>, args: &StartArgs, sessions: &[String]) -> Result<Profiles> {
+    if machine.is_recording()? {
+        return Err(advised(
+            "wpr is recording already",
+            "`etwkit record stop NAME` writes that recording, `etwkit record cancel` throws it away",
+        ));
+    }
+    counters(machine, args)?;
+    if args.boot || !sessions.iter().any(|name| name == KERNEL) {
+        return Ok(Profiles { text: WPRP.to_owned(), warning: None });
+    }
+    if let Some(other) = args.profiles.iter().find(|name| profiles::find(name).is_none()) {
+        return Err(advised(
+            format!("another recorder has the session {KERNEL}, which {other} needs"),
+            "close it (xperf, Process Monitor, an antivirus), or end it with `logman stop \"NT Kernel \
+             Logger\" -ets`; profiles of `etwkit record profiles` use another session then",
+        ));
+    }
+    let warning =
+        format!("another recorder has the session {KERNEL}: the session \"etwkit kernel\" is used instead");
+    Ok(Profiles { text: WPRP.replace(KERNEL, "etwkit kernel"), warning: Some(warning) })
+}
+
+/// Whether the processor has the counters that a profile needs.
+fn counters(machine: &mut Machine<'_>, args: &StartArgs) -> Result<()> {
+    let own = args.profiles.iter().filter_map(|name| profiles::find(name));
+    let Some(own) = own.into_iter().find(|own| own.needs_counters) else { return Ok(()) };
+    let outcome = machine.done(&steps::counters())?;
+    let is_counter = |line: &str| {
+        let mut words = line.split_whitespace();
+        words.next().is_some_and(|id| id.parse::<u32>().is_ok())
+            && words.next().is_some_and(|name| !name.starts_with("Timer"))
+    };
+    if outcome.said().any(is_counter) {
+        return Ok(());
+    }
+    let message = format!("{} needs counters of the processor, and there are none here", own.name);
+    Err(advised(
+        message,
+        "virtual machines have none, nor has Windows while Hyper-V is on; see `etwkit record counters`",
+    ))
+}

@@ -1,0 +1,224 @@
+//! `etwkit record`.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use etwkit_terminal::errors::advised;
+use etwkit_terminal::{Align, Exit, Lines, Table};
+
+use crate::args::{BootArgs, ProfilesArgs, RecordArgs, RecordCommand, StartArgs, StopArgs};
+use crate::facts;
+use crate::line;
+use crate::listen;
+use crate::profiles::{self, ELSEWHERE, FILE_NAME, PROFILES, Profile, WPRP};
+use crate::recording::Machine;
+use crate::step::Step;
+use crate::{pictures, rotate, script, steps};
+
+/// Does what the arguments say on that machine, and prints what became of it.
+///
+/// # Errors
+/// A name is wrong, a recorder cannot do it, or nothing can be printed. What is recorded by then is said.
+pub fn run(args: &RecordArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> Result<Exit> {
+    let is_here = machine.is_windows && !args.script;
+    match &args.command {
+        RecordCommand::Profiles(args) => return list(args, lines),
+        RecordCommand::Start(args) if is_here && args.rotate.is_some() => {
+            return rotate::rotate(args, machine, lines);
+        }
+        RecordCommand::Start(args) if is_here => return start(args, machine, lines),
+        RecordCommand::Stop(args) if is_here => stop(args, machine, lines)?,
+        RecordCommand::Cancel(args) if is_here => {
+            machine.cancel(args)?;
+            machine.forget_pictures();
+            machine.unwatch();
+            lines.line("The recording was thrown away")?;
+        }
+        RecordCommand::Wpr(args) => {
+            return verbatim(&line::read("wpr", &args.args)?, is_here, machine, lines);
+        }
+        RecordCommand::Xperf(args) => {
+            return verbatim(&line::read("xperf", &args.args)?, is_here, machine, lines);
+        }
+        RecordCommand::Start(args) => {
+            let notes =
+                ["etwkit.wprp has to lie beside it: `etwkit record profiles --write FOLDER` writes it."];
+            if args.rotate.is_some() {
+                return Err(advised(
+                    "--rotate is no line of Windows",
+                    "`etwkit record start` does it on Windows",
+                ));
+            }
+            let own = args.profiles.iter().any(|name| profiles::find(name).is_some());
+            let notes = notes.into_iter().filter(|_| own).chain([SYMBOL_FILES]);
+            let notes: Vec<&str> = notes.collect();
+            script::print(&steps::start(args, Path::new(""))?, &notes, lines)?;
+        }
+        RecordCommand::Stop(args) => {
+            let is_file = steps::ends_with(&args.name, ".etl");
+            let file = if is_file { args.name.clone() } else { format!("{}_%COMPUTERNAME%.etl", args.name) };
+            let mut all = vec![steps::stop(args, &file)];
+            if args.zip {
+                let args =
+                    ["-a", "-c", "-f"].map(str::to_owned).into_iter().chain([format!("{file}.zip"), file]);
+                let why = "Packs the recording; Windows has tar since version 10 1803.".to_owned();
+                all.push(Step { program: "tar", args: args.collect(), why });
+            }
+            let notes = ["Where the start set the interval of CPU samples, `wpr -resetprofint` restores it."];
+            script::print(&all, &notes, lines)?;
+        }
+        RecordCommand::Cancel(args) => script::print(&[steps::cancel(args)], &[], lines)?,
+        RecordCommand::Status => return one(&steps::status(), is_here, machine, lines),
+        RecordCommand::Counters => return one(&steps::counters(), is_here, machine, lines),
+        RecordCommand::Sessions => return one(&steps::sessions(), is_here, machine, lines),
+        RecordCommand::Mark(args) if is_here => return listen::mark(args, machine, lines),
+        RecordCommand::Listen(args) if is_here => return listen::listen(args, machine, lines),
+        RecordCommand::Mark(args) if args.also.is_empty() => {
+            let picture = args.picture.then(|| pictures::step("Screenshot.jpg"));
+            let all: Vec<Step> = [steps::mark(&args.text)].into_iter().chain(picture).collect();
+            script::print(&all, &[], lines)?;
+        }
+        RecordCommand::Mark(_) | RecordCommand::Listen(_) => {
+            let hint = "run it on the Windows machines that record";
+            return Err(advised("marks on several machines are no line of Windows", hint));
+        }
+    }
+    Ok(Exit::Answered)
+}
+
+/// What people do not expect of the end of a recording.
+const SYMBOL_FILES: &str = "stop also makes symbol files of precompiled .NET code: 10 to 60 minutes after an \
+    update of .NET, unless it has --no-native-pdb (-skipPdbGen)";
+
+/// Begins to record. Ctrl-C meanwhile ends what has begun: it would be recording on, and nobody would know.
+fn start(args: &StartArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> Result<Exit> {
+    // From here on it is asked for instead of ending this program.
+    if !machine.clock.pause(Duration::ZERO) {
+        return Ok(Exit::Interrupted);
+    }
+    let warning = machine.start(args)?;
+    if !machine.clock.pause(Duration::ZERO) {
+        let cancelled = machine.cancel(&BootArgs { boot: args.boot });
+        cancelled.context("something is still being recorded, `etwkit record cancel` ends it")?;
+        lines.line("Ctrl-C while the recording began: it was ended again and thrown away")?;
+        return Ok(Exit::Interrupted);
+    }
+    if let Some(warning) = warning {
+        lines.labelled(&format!("warning: {warning}"))?;
+    }
+    lines.line(if args.boot { "The next start of Windows is recorded" } else { "Recording" })?;
+    let boot = if args.boot { " --boot" } else { "" };
+    lines.labelled(&format!("hint: `etwkit record stop NAME{boot}` ends it and writes the file"))?;
+    lines.labelled(&format!("note: {SYMBOL_FILES}"))?;
+    Ok(Exit::Answered)
+}
+
+/// Ends the recording, and puts beside it what belongs to it.
+fn stop(args: &StopArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> Result<()> {
+    if !args.boot {
+        machine.see_sessions();
+        if let Some(change) = machine.change() {
+            lines.labelled(&format!("warning: {change}"))?;
+        }
+    }
+    let file = machine.stop(args)?;
+    machine.written = Some(file.clone());
+    lines.line(&format!("Recorded {}", file.display()))?;
+    // The recording is complete, whatever becomes of the rest.
+    match machine.move_pictures(&facts::unpacked(&file)) {
+        Ok(0) => {}
+        Ok(count) => lines.line(&format!("Pictures of the screen beside it: {count}"))?,
+        Err(error) => lines.labelled(&format!("warning: {error:#}"))?,
+    }
+    match machine.write_facts(args, &file) {
+        Ok(None) => {}
+        Ok(Some(facts)) => lines.line(&format!(
+            "Beside it are {facts} facts about the machine, which `etwkit extract` takes in"
+        ))?,
+        Err(error) => {
+            lines.labelled(&format!("warning: there are no facts about the machine: {error:#}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs a line and prints what the program says, or the line.
+fn one(step: &Step, is_here: bool, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> Result<Exit> {
+    if is_here {
+        let outcome = machine.done(step)?;
+        lines.block(outcome.text.trim())?;
+    } else {
+        script::print(std::slice::from_ref(step), &[], lines)?;
+    }
+    Ok(Exit::Answered)
+}
+
+fn verbatim(
+    line: &line::Line,
+    is_here: bool,
+    machine: &mut Machine<'_>,
+    lines: &mut Lines<'_>,
+) -> Result<Exit> {
+    if !is_here {
+        script::explain(line, lines)?;
+        return Ok(Exit::Answered);
+    }
+    for note in &line.notes {
+        lines.labelled(&format!("note: {note}"))?;
+    }
+    one(&line.step, true, machine, lines)
+}
+
+/// Lists profiles, or writes their file.
+fn list(args: &ProfilesArgs, lines: &mut Lines<'_>) -> Result<Exit> {
+    if let Some(folder) = &args.write {
+        let file = folder.join(FILE_NAME);
+        let written = fs::OpenOptions::new().write(true).create_new(true).open(&file);
+        std::io::Write::write_all(
+            &mut written.with_context(|| format!("cannot write {}", file.display()))?,
+            WPRP.as_bytes(),
+        )
+        .with_context(|| format!("cannot write {}", file.display()))?;
+        lines.line(&format!("Written {}", file.display()))?;
+        return Ok(Exit::Answered);
+    }
+    let found: Vec<&Profile> = match (&args.topic, &args.question) {
+        (Some(topic), _) => profiles::of_topic(topic).collect(),
+        (None, Some(question)) => profiles::of_question(question).collect(),
+        (None, None) => PROFILES.iter().collect(),
+    };
+    if found.is_empty() {
+        return Err(unknown(args));
+    }
+    lines.heading("Recording profiles")?;
+    let mut table =
+        Table::new(&[("profile", Align::Left), ("records", Align::Left), ("questions", Align::Left)]);
+    for profile in found {
+        table.row([profile.name.to_owned(), profile.sentence.to_owned(), profile.questions.join(", ")]);
+    }
+    lines.table(&table)?;
+    Ok(Exit::Answered)
+}
+
+/// No profile has it: either there is another way, or the name is wrong.
+fn unknown(args: &ProfilesArgs) -> anyhow::Error {
+    if let Some(topic) = &args.topic {
+        if let Some((_, how)) = ELSEWHERE.iter().find(|(name, _)| name == topic) {
+            return advised(format!("no profile records {topic}"), format!("it is recorded by {how}"));
+        }
+        let mut topics: Vec<&str> = PROFILES.iter().flat_map(|profile| profile.topics).copied().collect();
+        topics.sort_unstable();
+        topics.dedup();
+        return advised(
+            format!("no profile records \"{topic}\""),
+            format!("topics are {}", topics.join(", ")),
+        );
+    }
+    let question = args.question.as_deref().unwrap_or_default();
+    advised(
+        format!("no profile is there for the question \"{question}\""),
+        "`etwkit record profiles` lists the questions of all",
+    )
+}

@@ -1,0 +1,107 @@
+//! What recorders fail with, and what to do about it.
+
+use etwkit_terminal::errors::advised;
+
+use crate::runner::Outcome;
+use crate::step::Step;
+
+/// What a failure is known by: numbers as they are printed and returned, a part of its text, what it means
+/// and what to do.
+struct Known {
+    codes: &'static [u32],
+    text: &'static str,
+    means: &'static str,
+    hint: &'static str,
+}
+
+const KNOWN: &[Known] = &[
+    Known {
+        codes: &[0x8007_0005, 5],
+        text: "access is denied",
+        means: "recording needs the rights of an administrator",
+        hint: "open a terminal with \"Run as administrator\" and repeat the command there",
+    },
+    Known {
+        codes: &[0xC558_3000],
+        text: "no trace profiles running",
+        means: "nothing is being recorded",
+        hint: "start with `etwkit record start`; a recording with -instancename needs that name in each line",
+    },
+    Known {
+        codes: &[0x8007_00B7, 0xB7],
+        text: "already running",
+        means: "a session with that name is running already",
+        hint: "`etwkit record sessions` lists who records; `etwkit record cancel` ends a recording of wpr, \
+               and `logman stop NAME -ets` any other one",
+    },
+    Known {
+        codes: &[0x8007_0070, 112],
+        text: "not enough space",
+        means: "no space is left on the disk",
+        hint: "free some, or name a file on another disk, and stop again",
+    },
+    Known {
+        codes: &[0xC558_0701],
+        text: "schema",
+        means: "this version of wpr does not accept the file of profiles",
+        hint: "the Windows ADK has a newer wpr.exe than the system: put its folder in front of PATH",
+    },
+    Known {
+        codes: &[0x8001_0106],
+        text: "cannot change thread mode",
+        means: "the wpr.exe of this Windows has a known defect",
+        hint: "use the wpr.exe of the Windows ADK: put its folder in front of PATH",
+    },
+    Known {
+        codes: &[0x8007_0003, 3],
+        text: "cannot find the path",
+        means: "the folder of the file does not exist",
+        hint: "make the folder, or name another one",
+    },
+];
+
+fn known(outcome: &Outcome) -> Option<&'static Known> {
+    let text = outcome.text.to_lowercase();
+    let code = outcome.code.map(i32::cast_unsigned);
+    let is = |known: &&Known| {
+        code.is_some_and(|code| known.codes.contains(&code))
+            || known.codes.iter().any(|code| *code > 0xFFFF && text.contains(&format!("0x{code:x}")))
+            || text.contains(known.text)
+    };
+    KNOWN.iter().find(is)
+}
+
+/// Whether rights are what is missing.
+#[must_use]
+pub(crate) fn is_denied(outcome: &Outcome) -> bool {
+    known(outcome).is_some_and(|known| known.codes.contains(&0x8007_0005))
+}
+
+/// Whether it says that nothing is recorded.
+#[must_use]
+pub(crate) fn is_idle(outcome: &Outcome) -> bool {
+    known(outcome).is_some_and(|known| known.codes.contains(&0xC558_3000))
+}
+
+/// The error of a line that failed, with what the recorder said.
+#[must_use]
+pub(crate) fn error(step: &Step, outcome: &Outcome) -> anyhow::Error {
+    let said = outcome.said().collect::<Vec<_>>().join(" ");
+    let code = outcome.code.map_or_else(|| "was ended".to_owned(), |code| format!("ended with 0x{code:x}"));
+    let said = if said.is_empty() { code } else { format!("said: {said}") };
+    match known(outcome) {
+        Some(known) => advised(format!("{}; {} {said}", known.means, step.program), known.hint),
+        None => advised(
+            format!("`{step}` failed; it {said}"),
+            "`etwkit record status` tells whether something is being recorded",
+        ),
+    }
+}
+
+/// Whether it is one of the lines with which wpr and xperf introduce themselves. They have numbers in them.
+pub(crate) fn is_banner(line: &str) -> bool {
+    let line = line.trim_start();
+    ["Microsoft Windows Performance", "Performance Analyzer Command Line", "Copyright"]
+        .iter()
+        .any(|begin| line.starts_with(begin))
+}

@@ -1,0 +1,34 @@
+//! Recording with the recorders of Windows, `wpr.exe` and `xperf.exe`: [`profiles`] of our own, the lines
+//! that start and stop a recording, and what becomes of it when something fails.
+//!
+//! Nothing here reads a trace. Elsewhere than on Windows lines are explained and printed as a script.
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod check;
+mod command;
+mod each_run;
+mod facts;
+mod failure;
+mod line;
+mod listen;
+mod pack;
+mod pictures;
+pub mod profiles;
+mod recording;
+mod rotate;
+mod runner;
+mod script;
+mod step;
+mod steps;
+mod watch;
+
+pub use args::{
+    BootArgs, LineArgs, ListenArgs, MarkArgs, ProfilesArgs, RecordArgs, RecordCommand, StartArgs, StopArgs,
+};
+pub use command::run;
+pub use each_run::EachRun;
+pub use recording::{Clock, Machine};
+pub use runner::{Outcome, Programs, Runner, wait};
+pub use step::Step;

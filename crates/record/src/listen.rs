@@ -1,0 +1,158 @@
+//! One mark in the recordings of several machines: whoever marks sends the text to the others, which listen.
+//!
+//! A message is one datagram: a word that both sides know, a line break, the text. The answer repeats the
+//! text. Who does not know the word gets no answer. A mark is all that a message can do.
+
+use std::io::ErrorKind;
+use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+use etwkit_terminal::errors::advised;
+use etwkit_terminal::{Exit, Lines};
+
+use crate::args::{ListenArgs, MarkArgs};
+use crate::recording::Machine;
+use crate::steps;
+
+/// Bytes of a message, at most.
+const MOST: usize = 1024;
+/// How long whoever marks waits for an answer.
+const ANSWER: Duration = Duration::from_secs(1);
+/// How often somebody looks whether the user wants no more.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Marks this recording and those of the machines that listen, and says how far apart the marks can be.
+///
+/// # Errors
+/// This machine cannot mark, or one of the others does not answer: those that answered have the mark.
+pub(crate) fn mark(args: &MarkArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> Result<Exit> {
+    if args.text.contains('\n') || args.text.len() + args.word.len() + 1 > MOST {
+        return Err(advised(
+            "the text is too long for a mark",
+            "one line of some hundred letters is what others read",
+        ));
+    }
+    // Sent first: the answers of the others come while this machine marks.
+    let others: Vec<Other> = args.also.iter().map(|name| Other::send(name, args)).collect::<Result<_>>()?;
+    machine.done(&steps::mark(&args.text))?;
+    lines.line(&format!("Marked: {}", args.text))?;
+    // The mark is there, whatever becomes of the picture.
+    let picture = args.picture.then(|| machine.picture()).transpose();
+    let mut silent = Vec::new();
+    for other in others {
+        match other.answer(&args.text)? {
+            Some(time) => {
+                let ms = time.as_secs_f64() * 1e3;
+                lines.line(&format!("Marked on {}, at most {ms:.1} ms later", other.name))?;
+            }
+            None => silent.push(other.name),
+        }
+    }
+    if let Some(file) = picture? {
+        lines.line(&format!("Picture {}", file.display()))?;
+    }
+    if silent.is_empty() {
+        return Ok(Exit::Answered);
+    }
+    Err(advised(
+        format!("no mark on {}: no answer within a second", silent.join(", ")),
+        "there `etwkit record listen` has to run, with the same --word, and no firewall in between",
+    ))
+}
+
+/// A machine that was sent a mark.
+struct Other {
+    name: String,
+    socket: UdpSocket,
+    sent: Instant,
+}
+
+impl Other {
+    fn send(name: &str, args: &MarkArgs) -> Result<Self> {
+        let cannot = || format!("cannot reach {name}");
+        let wrong = || advised(format!("cannot reach {name}"), "expected MACHINE:PORT, as PC2:4711");
+        let to = name.to_socket_addrs().map_err(|_| wrong())?.next().ok_or_else(wrong)?;
+        let any: SocketAddr = if to.is_ipv4() { ([0; 4], 0).into() } else { ([0_u16; 8], 0).into() };
+        let socket = UdpSocket::bind(any).with_context(cannot)?;
+        socket.connect(to).with_context(cannot)?;
+        socket.set_read_timeout(Some(ANSWER)).with_context(cannot)?;
+        let sent = Instant::now();
+        socket.send(format!("{}\n{}", args.word, args.text).as_bytes()).with_context(cannot)?;
+        Ok(Self { name: name.to_owned(), socket, sent })
+    }
+
+    /// How long it took until the mark was there for certain; nothing if nobody answers.
+    fn answer(&self, text: &str) -> Result<Option<Duration>> {
+        let mut bytes = [0; MOST];
+        match self.socket.recv(&mut bytes) {
+            Ok(count) if bytes.get(..count) == Some(text.as_bytes()) => Ok(Some(self.sent.elapsed())),
+            // Refused is what a machine says on which nobody listens.
+            Ok(_) => Ok(None),
+            Err(error) if is_silence(error.kind()) => Ok(None),
+            Err(error) => Err(error).with_context(|| format!("cannot hear {}", self.name)),
+        }
+    }
+}
+
+fn is_silence(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::WouldBlock
+            | ErrorKind::TimedOut
+            | ErrorKind::ConnectionRefused
+            | ErrorKind::ConnectionReset
+    )
+}
+
+/// Marks the recording of this machine whenever somebody sends a mark, until the user wants no more.
+///
+/// # Errors
+/// The address is taken, or nothing can be printed. A mark that fails is told, and listening goes on.
+pub(crate) fn listen(args: &ListenArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> Result<Exit> {
+    let cannot = || format!("cannot listen at {}", args.address);
+    let socket = UdpSocket::bind(args.address).with_context(cannot)?;
+    socket.set_read_timeout(Some(LOOK)).with_context(cannot)?;
+    let at = socket.local_addr().with_context(cannot)?;
+    lines.line(&format!("Listening at {at} for marks; Ctrl-C ends it"))?;
+    lines.flush()?;
+    let mut bytes = [0; MOST];
+    while machine.clock.pause(Duration::ZERO) {
+        let (count, from) = match socket.recv_from(&mut bytes) {
+            Ok(got) => got,
+            // Also what a system says of the answer before, whose receiver has gone.
+            Err(error) if is_silence(error.kind()) => continue,
+            Err(error) => return Err(error).with_context(cannot),
+        };
+        let Some(text) = bytes.get(..count).and_then(|bytes| text_of(bytes, &args.word)) else { continue };
+        match machine.done(&steps::mark(text)) {
+            Ok(_) => {
+                // Whoever has gone meanwhile needs no answer.
+                let _ = socket.send_to(text.as_bytes(), from);
+                lines.line(&format!("Marked: {text} (from {from})"))?;
+            }
+            Err(error) => lines.labelled(&format!("warning: no mark \"{text}\" (from {from}): {error:#}"))?,
+        }
+        lines.flush()?;
+    }
+    Ok(Exit::Answered)
+}
+
+/// The text of a message with that word.
+fn text_of<'m>(message: &'m [u8], word: &str) -> Option<&'m str> {
+    let (said, text) = std::str::from_utf8(message).ok()?.split_once('\n')?;
+    (said == word && !text.is_empty() && !text.contains(char::is_control)).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_without_the_word_or_with_controls_are_none() {
+        assert_eq!(text_of(b"w\nslow now", "w"), Some("slow now"));
+        for message in [&b"v\nslow"[..], b"w", b"w\n", b"w\na\x1b[2J", b"w\na\nb", b"\xff\nx", b""] {
+            assert_eq!(text_of(message, "w"), None, "{message:?}");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! The recording profiles of our own: what each of them answers. What they record is in
+//! `profiles/etwkit.wprp`.
+
+/// The file that has all of them.
+pub const WPRP: &str = include_str!("../profiles/etwkit.wprp");
+
+/// What that file is called where it is written.
+pub const FILE_NAME: &str = "etwkit.wprp";
+
+/// A recording profile, and what can be asked of its recordings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Profile {
+    /// What it is called, here and in the file.
+    pub name: &'static str,
+    /// What it is for, here and in the file.
+    pub sentence: &'static str,
+    /// The topics of extracts that it records, beside those of [`EVERY`].
+    pub topics: &'static [&'static str],
+    /// The questions that its recordings answer.
+    pub questions: &'static [&'static str],
+    /// Whether it writes to a file only: others can keep the last events in memory, too.
+    pub file_only: bool,
+    /// Whether it needs counters of the processor, which virtual machines have not.
+    pub needs_counters: bool,
+}
+
+/// The topics that every recording has.
+pub const EVERY: &[&str] = &["processes", "images", "image identities"];
+
+/// Topics that no profile records, and what does.
+pub const ELSEWHERE: &[(&str, &str)] = &[
+    ("heaps", "a process that is started with heap tracing: wpr -heaptracingconfig PROGRAM enable"),
+    (
+        "network transfers",
+        "the provider Microsoft-Windows-Kernel-Network; the profile network has them as TCP and UDP",
+    ),
+];
+
+macro_rules! profiles {
+    ($($name:literal, $sentence:literal,
+        [$($topic:literal),*], [$($question:literal),*] $(, $flag:ident)*;)*) => {
+        /// All profiles, the most used first.
+        pub const PROFILES: &[Profile] = &[$(Profile {
+            name: $name,
+            sentence: $sentence,
+            topics: &[$($topic),*],
+            questions: &[$($question),*],
+            $($flag: true,)*
+            ..Profile::PLAIN
+        }),*];
+    };
+}
+
+impl Profile {
+    /// What most profiles are.
+    const PLAIN: Self =
+        Self { name: "", sentence: "", topics: &[], questions: &[], file_only: false, needs_counters: false };
+}
+
+profiles! {
+    "default", "First look: CPU samples, disk, hard faults, .NET exceptions, hanging windows",
+        ["CPU samples", "stacks", "disk I/O", "disk I/O starts", "file names", "hard faults", ".NET"],
+        ["cpu", "disk", "hard-fault", "exception", "ui-delay", "focus", "memory"];
+    "cpu", "CPU use of methods and modules by samples, with DPCs and interrupts",
+        ["CPU samples", "stacks", "DPCs and interrupts"], ["cpu", "dpc", "overhead"];
+    "cswitch", "Waits, ready times and who ended them, beside CPU use by samples",
+        ["CPU samples", "stacks", "context switches", "ready threads", "DPCs and interrupts"],
+        ["cpu", "wait", "critical-path", "ready", "overhead", "start", "cores", "dpc"];
+    "file", "Operations on files with their paths, sizes and durations",
+        ["file I/O", "file names", "stacks"], ["file"];
+    "minifilter", "Time that drivers between programs and the file system take",
+        ["minifilter drivers", "file I/O", "file names", "stacks"], ["mini-filter", "file"];
+    "disk", "Reads, writes and flushes of disks with their files, and hard faults",
+        ["disk I/O", "disk I/O starts", "file names", "hard faults", "stacks"], ["disk", "hard-fault"];
+    "network", "TCP and UDP transfers by process, and TCP connections with retransmissions",
+        ["TCP and UDP", "TCP connections"], ["net", "tcp"];
+    "sockets", "Calls of programs to sockets: connect, accept, send, receive", ["sockets"], ["events"];
+    "dns", "DNS queries with their answers, servers and time-outs", ["DNS queries"], ["dns"];
+    "dotnet", ".NET: exceptions, garbage collections, compiled methods, contention, thread pool",
+        [".NET", "CPU samples", "stacks"], ["exception", "gc", "jit", "thread-pool", "cpu"];
+    "syscall", "System calls with their results and durations",
+        ["system calls", "context switches", "stacks"], ["syscall"];
+    "memory", "Committed memory and who allocated it, memory of processes and of the system",
+        ["virtual memory", "stacks"], ["virtual-alloc", "memory"];
+    "handle", "Handles and kernel objects: who opened them and what stays open",
+        ["handles", "stacks"], ["objectref"];
+    "gdi", "GDI and USER handles: who made them and what stays", [], ["gdi-user"];
+    "usercrit", "The lock of the window manager: who holds it and who waits for it",
+        ["context switches", "ready threads", "stacks"], ["user-lock"];
+    "power", "Frequencies, kinds and idle states of processors, power plans and their settings",
+        ["power settings", "CPU samples", "stacks"], ["power", "cores", "timer"];
+    "pmc", "Cycles, instructions and cache misses of each scheduling slice",
+        ["context switches", "ready threads", "CPU samples", "stacks"], ["pmc"], needs_counters;
+    "lbr", "The last branches of the processor at each CPU sample",
+        ["CPU samples", "stacks"], ["lbr"], needs_counters;
+    "ui", "Windows that do not answer, where the focus is, and what their threads wait for",
+        ["CPU samples", "context switches", "ready threads", "stacks"], ["ui-delay", "focus", "wait"];
+    "registry", "Operations on registry keys and values with their paths",
+        ["registry", "stacks"], ["registry"];
+    "pool", "Kernel memory that drivers allocate, by tag",
+        ["kernel pool", "context switches", "stacks"], ["pool"];
+    "alpc", "Messages between processes, and who waits for the answer",
+        ["ALPC messages", "context switches", "stacks"], ["alpc"];
+    "faults", "Page faults of every kind",
+        ["page faults", "hard faults", "context switches", "stacks"], ["page-fault", "hard-fault"];
+    "priority", "Changes of thread priorities, and boosts",
+        ["thread priorities", "context switches", "ready threads", "stacks"], ["ready"];
+    "boot", "The start of Windows: CPU, waits, disk and services until the desktop is ready",
+        ["CPU samples", "context switches", "ready threads", "disk I/O", "disk I/O starts", "file names",
+            "hard faults", "stacks"],
+        ["cpu", "wait", "disk", "start"], file_only;
+}
+
+/// The profile with that name, whatever its case.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Profile> {
+    PROFILES.iter().find(|profile| profile.name.eq_ignore_ascii_case(name))
+}
+
+/// The profiles that record a topic of extracts, the most used first.
+pub fn of_topic(topic: &str) -> impl Iterator<Item = &'static Profile> {
+    PROFILES.iter().filter(move |profile| profile.topics.contains(&topic) || EVERY.contains(&topic))
+}
+
+/// The profile to record with where a trace lacks what a question needs: `missing` is what it lacks, as a
+/// topic or in other words.
+#[must_use]
+pub fn to_answer(question: &str, missing: &str) -> Option<&'static Profile> {
+    let has_topic = |profile: &&Profile| profile.topics.contains(&missing);
+    let answers = || of_question(question);
+    answers().find(has_topic).or_else(|| PROFILES.iter().find(has_topic)).or_else(|| answers().next())
+}
+
+/// The profiles whose recordings answer a question, the most used first.
+pub fn of_question(question: &str) -> impl Iterator<Item = &'static Profile> {
+    PROFILES.iter().filter(move |profile| profile.questions.contains(&question))
+}

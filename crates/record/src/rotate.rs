@@ -1,0 +1,159 @@
+//! Recording all day: one file after the other, and the oldest ones make room for the newest. Somebody who
+//! ends the recording from outside loses one file and not the day.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use etwkit_terminal::errors::advised;
+use etwkit_terminal::{Exit, Lines};
+
+use crate::args::{StartArgs, StopArgs};
+use crate::recording::Machine;
+use crate::steps::ends_with;
+
+/// How often somebody looks whether it still records.
+const LOOK: Duration = Duration::from_secs(5);
+/// Seconds between two looks whether somebody has changed it; each is a program that runs beside what is
+/// recorded.
+const CHANGE: u64 = 60;
+/// So often in a row a recording may be lost before its first look: then somebody does not want it.
+const LOST: u32 = 3;
+
+/// Why a part of the day ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// Its time is up.
+    Time,
+    /// The user wants no more.
+    User,
+    /// Nothing is being recorded any more, after that time.
+    Lost(Duration),
+}
+
+/// Records until the user wants no more.
+///
+/// # Errors
+/// A recording cannot be started, or not be written even after the oldest file was removed: then it goes on,
+/// and the user can stop it with another name.
+pub(crate) fn rotate(args: &StartArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> Result<Exit> {
+    let every = args.rotate.context("--rotate has no time")?;
+    if ends_with(&args.name, ".etl") || args.name.contains(['/', '\\']) {
+        let message = format!("expected a name for --name, found \"{}\"", args.name);
+        return Err(advised(message, "machine, time and ending are put behind it; --into names the folder"));
+    }
+    fs::create_dir_all(&args.into)
+        .with_context(|| format!("cannot make the folder {}", args.into.display()))?;
+    let mut files = Files { all: VecDeque::new(), keep: args.keep };
+    // From here on Ctrl-C is asked for: it would end this program while wpr starts, which then records on.
+    machine.clock.pause(Duration::ZERO);
+    let mut lost = 0;
+    loop {
+        let since = machine.clock.now().format("%H:%M:%S").to_string();
+        if let Some(warning) = machine.start(args).with_context(|| files.so_far())? {
+            lines.labelled(&format!("warning: {warning}"))?;
+        }
+        lines.line(&format!("Recording since {since}; Ctrl-C ends it and writes the file"))?;
+        lines.flush()?;
+        let end = wait(every, machine, lines)?;
+        if let End::Lost(after) = end {
+            // What was set for it would stay.
+            machine.restore()?;
+            let until = machine.clock.now().format("%H:%M:%S");
+            lines.labelled(&format!(
+                "warning: somebody ended the recording: what happened from {since} to {until} is lost"
+            ))?;
+            lost = if after <= LOOK { lost + 1 } else { 0 };
+            if lost == LOST {
+                let message = "the recording is ended by somebody as soon as it begins";
+                return Err(
+                    advised(message, "`etwkit record sessions` lists who records").context(files.so_far())
+                );
+            }
+            continue;
+        }
+        lost = 0;
+        let written = write(args, machine, &mut files, lines)?;
+        files.add(written, lines)?;
+        lines.flush()?;
+        if end == End::User {
+            machine.unwatch();
+            return Ok(Exit::Answered);
+        }
+    }
+}
+
+fn wait(every: Duration, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> Result<End> {
+    let mut waited = Duration::ZERO;
+    while waited < every {
+        let look = LOOK.min(every - waited);
+        if !machine.clock.pause(look) {
+            return Ok(if machine.is_recording()? { End::User } else { End::Lost(waited) });
+        }
+        waited += look;
+        if !machine.is_recording()? {
+            return Ok(End::Lost(waited));
+        }
+        let is_time = waited.as_secs().is_multiple_of(CHANGE) || waited >= every;
+        if let Some(change) = is_time.then(|| machine.change()).flatten() {
+            lines.labelled(&format!("warning: {change}"))?;
+            lines.flush()?;
+        }
+    }
+    Ok(End::Time)
+}
+
+/// Ends one part; where that fails as on a full disk, the oldest one goes first.
+fn write(
+    args: &StartArgs,
+    machine: &mut Machine<'_>,
+    files: &mut Files,
+    lines: &mut Lines<'_>,
+) -> Result<PathBuf> {
+    let stop = StopArgs::quick(args.into.join(&args.name).display().to_string());
+    match machine.stop(&stop) {
+        // Without --keep no file may go.
+        Err(error) if files.keep.is_some() && !files.all.is_empty() && machine.is_recording()? => {
+            lines.labelled(&format!("warning: {error:#}"))?;
+            files.remove_oldest(lines)?;
+            machine.stop(&stop)
+        }
+        written => written,
+    }
+}
+
+/// What was recorded by now, oldest first.
+struct Files {
+    all: VecDeque<(PathBuf, u64)>,
+    keep: Option<u64>,
+}
+
+impl Files {
+    /// For errors behind the first file.
+    fn so_far(&self) -> String {
+        format!("the recording of the day ended behind {} files, which are complete", self.all.len())
+    }
+
+    /// Adds one, and removes the oldest ones where all need more space than they may. The newest one stays.
+    fn add(&mut self, file: PathBuf, lines: &mut Lines<'_>) -> Result<()> {
+        let bytes = file.metadata().with_context(|| format!("cannot read {}", file.display()))?.len();
+        lines.line(&format!("Recorded {} ({:.1} MB)", file.display(), bytes as f64 / 1e6))?;
+        self.all.push_back((file, bytes));
+        let is_too_much = |files: &Self| {
+            let all: u64 = files.all.iter().map(|(_, bytes)| bytes).sum();
+            files.keep.is_some_and(|keep| all > keep) && files.all.len() > 1
+        };
+        while is_too_much(self) {
+            self.remove_oldest(lines)?;
+        }
+        Ok(())
+    }
+
+    fn remove_oldest(&mut self, lines: &mut Lines<'_>) -> Result<()> {
+        let Some((file, _)) = self.all.pop_front() else { return Ok(()) };
+        fs::remove_file(&file).with_context(|| format!("cannot remove {}", file.display()))?;
+        Ok(lines.line(&format!("Removed {}", file.display()))?)
+    }
+}

@@ -1,0 +1,68 @@
+//! Running programs, so that tests can have a stand-in.
+
+use std::io;
+use std::process::{Command, Stdio};
+
+use crate::failure;
+use crate::step::Step;
+
+/// How a program ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Its exit code; none where a signal ended it.
+    pub code: Option<i32>,
+    /// What it printed, the error stream behind the output.
+    pub text: String,
+}
+
+impl Outcome {
+    /// Whether it did what it should.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.code == Some(0)
+    }
+
+    /// The lines that say something: without empty ones, and without those with which a recorder introduces
+    /// itself.
+    pub(crate) fn said(&self) -> impl Iterator<Item = &str> {
+        let says = |line: &&str| !line.is_empty() && !failure::is_banner(line);
+        self.text.lines().map(str::trim).filter(says)
+    }
+}
+
+/// Runs command lines of recorders.
+pub trait Runner {
+    /// Runs one and waits for its end.
+    ///
+    /// # Errors
+    /// The program cannot be started.
+    fn run(&mut self, step: &Step) -> io::Result<Outcome>;
+}
+
+/// The programs of this system.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Programs;
+
+impl Runner for Programs {
+    fn run(&mut self, step: &Step) -> io::Result<Outcome> {
+        wait(Command::new(step.program).args(&step.args))
+    }
+}
+
+/// Waits for a program that Ctrl-C does not end: a recorder that is stopped while it writes its file would
+/// leave neither a file nor a recording. It goes on when whoever waits here is ended.
+///
+/// # Errors
+/// It cannot be started.
+pub fn wait(command: &mut Command) -> io::Result<Outcome> {
+    command.stdin(Stdio::null());
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    #[cfg(windows)]
+    // CREATE_NEW_PROCESS_GROUP: Ctrl-C is off in the new group.
+    std::os::windows::process::CommandExt::creation_flags(command, 0x200);
+    let output = command.output()?;
+    let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.push_str(&String::from_utf8_lossy(&output.stderr));
+    Ok(Outcome { code: output.status.code(), text })
+}

@@ -1,0 +1,36 @@
+//! Lines of Windows as a script that explains itself.
+
+use anyhow::Result;
+use etwkit_terminal::Lines;
+
+use crate::line::Line;
+use crate::step::Step;
+
+/// Prints lines as a `.cmd` file; each one ends the script if it fails.
+pub(crate) fn print(steps: &[Step], notes: &[&str], lines: &mut Lines<'_>) -> Result<()> {
+    lines.line("@echo off")?;
+    lines.line("rem For Windows, in a terminal of an administrator.")?;
+    for note in notes {
+        lines.line(&format!("rem {note}"))?;
+    }
+    for step in steps {
+        lines.line("")?;
+        lines.line(&format!("rem {}", step.why))?;
+        lines.line(&format!("{step} || exit /b 1"))?;
+    }
+    Ok(())
+}
+
+/// Prints a line of a recorder with what each part of it does.
+pub(crate) fn explain(line: &Line, lines: &mut Lines<'_>) -> Result<()> {
+    lines.line("@echo off")?;
+    lines.line("rem For Windows, in a terminal of an administrator.")?;
+    for (part, meaning) in &line.parts {
+        lines.line(&format!("rem {part}: {meaning}"))?;
+    }
+    for note in &line.notes {
+        lines.line(&format!("rem note: {note}"))?;
+    }
+    lines.line(&line.step.to_string())?;
+    Ok(())
+}

@@ -1,0 +1,43 @@
+//! Command lines of Windows, and why they are run.
+
+use std::fmt;
+
+/// One command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// The program, as `wpr`.
+    pub program: &'static str,
+    /// Its arguments, unquoted.
+    pub args: Vec<String>,
+    /// What it is for; a sentence for the reader of a script.
+    pub why: String,
+}
+
+impl Step {
+    /// A line of `wpr`.
+    pub fn wpr<A: Into<String>>(args: impl IntoIterator<Item = A>, why: impl Into<String>) -> Self {
+        Self { program: "wpr", args: args.into_iter().map(Into::into).collect(), why: why.into() }
+    }
+
+    /// Whether one of its arguments is that option, whatever its case.
+    #[must_use]
+    pub fn has(&self, option: &str) -> bool {
+        self.args.iter().any(|arg| arg.eq_ignore_ascii_case(option))
+    }
+}
+
+/// What ends an argument, or a line, for `cmd.exe` unless it is quoted.
+const SPECIAL: &[char] = &[' ', '\t', '"', '&', '|', '<', '>', '^', '(', ')', ';', ','];
+
+/// As `cmd.exe` reads it.
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.program)?;
+        for arg in &self.args {
+            // Doubled quotes are one for the program, and leave what follows quoted for cmd.exe.
+            let is_plain = !arg.is_empty() && !arg.contains(SPECIAL);
+            if is_plain { write!(f, " {arg}")? } else { write!(f, " \"{}\"", arg.replace('"', "\"\""))? }
+        }
+        Ok(())
+    }
+}

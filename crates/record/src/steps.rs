@@ -1,0 +1,150 @@
+//! What our commands are in lines of Windows.
+
+use std::path::Path;
+
+use anyhow::Result;
+use etwkit_terminal::errors::advised;
+
+use crate::args::{BootArgs, StartArgs, StopArgs};
+use crate::profiles::{self, FILE_NAME, PROFILES};
+use crate::step::Step;
+
+/// Profiles that wpr has itself.
+const BUILT_IN: &str = "GeneralProfile CPU DiskIO FileIO Registry Network Heap Pool VirtualAllocation Audio \
+    Video Power InternetExplorer EdgeBrowser Minifilter GPU Handle XAMLActivity HTMLActivity \
+    DesktopComposition \
+    XAMLAppResponsiveness HTMLResponsiveness ReferenceSet ResidentSet XAMLHTMLAppMemoryAnalysis UTC DotNET \
+    WdfTraceLoggingProvider HeapSnapshot";
+
+/// The profile as wpr is told it. Ours come first; `folder` is where their file lies.
+fn profile(name: &str, folder: &Path) -> Result<String> {
+    if let Some(own) = profiles::find(name) {
+        return Ok(format!("{}!{}", folder.join(FILE_NAME).display(), own.name));
+    }
+    match name.split_once('!') {
+        Some((file, inner)) if !inner.is_empty() && ends_with(file, ".wprp") => return Ok(name.to_owned()),
+        Some((file, inner)) => {
+            let message = format!("expected FILE.wprp!PROFILE, found \"{name}\"");
+            return Err(advised(message, format!("{file}.wprp!{inner} would have this form")));
+        }
+        None => {}
+    }
+    let bare = name.split('.').next().unwrap_or_default();
+    if BUILT_IN.split_whitespace().any(|known| known.eq_ignore_ascii_case(bare)) {
+        return Ok(name.to_owned());
+    }
+    if ends_with(name, ".etl") {
+        let message = format!("start takes profiles, and {name} is a recording");
+        return Err(advised(message, format!("did you mean `etwkit record stop {name}`?")));
+    }
+    let names: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();
+    let hint = format!("there are {}; those of wpr; and FILE.wprp!PROFILE for others", names.join(", "));
+    Err(advised(format!("no profile is called \"{name}\""), hint))
+}
+
+pub(crate) fn ends_with(text: &str, ending: &str) -> bool {
+    text.to_ascii_lowercase().ends_with(ending)
+}
+
+/// What starts a recording. The interval of samples is set behind the start, since wpr sets its own.
+///
+/// # Errors
+/// A profile does not exist or cannot be recorded so.
+pub(crate) fn start(args: &StartArgs, folder: &Path) -> Result<Vec<Step>> {
+    let names: Vec<String> = args.profiles.iter().map(|name| profile(name, folder)).collect::<Result<_>>()?;
+    let own = args.profiles.iter().filter_map(|name| profiles::find(name));
+    if let Some(own) = own.clone().find(|own| own.file_only && !args.file && !args.boot) {
+        let message = format!("{} cannot keep the last events in memory", own.name);
+        return Err(advised(message, "add --boot to record the next start of Windows, or --file"));
+    }
+    let to_file = args.file || own.clone().any(|own| own.file_only);
+    let mut line: Vec<String> = if args.boot { vec!["-boottrace".into()] } else { Vec::new() };
+    for name in names {
+        line.extend([if args.boot { "-addboot" } else { "-start" }.to_owned(), name]);
+    }
+    if to_file {
+        line.push("-filemode".into());
+    }
+    if let Some(to) = &args.to {
+        line.extend(["-recordtempto".to_owned(), to.display().to_string()]);
+    }
+    let mut why = own.map(|own| format!("{}: {}. ", own.name, own.sentence)).collect::<String>();
+    why.push_str(match (args.boot, to_file) {
+        (true, _) => "Recording begins when Windows starts next.",
+        (false, true) => "Events go to a file, which grows until the recording is stopped.",
+        (false, false) => "The last events are kept in memory, those before are overwritten.",
+    });
+    let mut steps = vec![Step::wpr(line, why)];
+    if let Some(ticks) = args.sample_every {
+        let ticks = ticks.to_string();
+        steps.push(Step::wpr(
+            ["-setprofint", &ticks],
+            "Time between CPU samples in units of 100 ns; behind the \
+            start, which sets its own.",
+        ));
+        steps.push(Step::wpr(["-profint"], "Tells the interval that is in force now."));
+    }
+    Ok(steps)
+}
+
+/// What ends a recording and writes it into that file.
+pub(crate) fn stop(args: &StopArgs, file: &str) -> Step {
+    let mut line: Vec<&str> =
+        if args.boot { vec!["-boottrace", "-stopboot", file] } else { vec!["-stop", file] };
+    let mut why =
+        "Writes what was recorded, with the identities of modules and the descriptions of events, which \
+                   only this machine knows."
+            .to_owned();
+    if args.no_native_pdb {
+        line.push("-skipPdbGen");
+    } else {
+        why.push_str(
+            " Symbol files of precompiled .NET code can take 10 to 60 minutes after an update of .NET.",
+        );
+    }
+    Step::wpr(line, why)
+}
+
+/// What throws a recording away.
+pub(crate) fn cancel(args: &BootArgs) -> Step {
+    let line: &[&str] = if args.boot { &["-boottrace", "-cancelboot"] } else { &["-cancel"] };
+    Step::wpr(line.iter().copied(), "Ends the recording and throws it away.")
+}
+
+/// What tells whether something is recorded.
+pub(crate) fn status() -> Step {
+    Step::wpr(["-status", "profiles", "collectors"], "What is being recorded, and how many events were lost.")
+}
+
+/// What puts a mark into a recording.
+pub(crate) fn mark(text: &str) -> Step {
+    Step::wpr(["-marker", text], "Puts a mark into the recording, with the time of now.")
+}
+
+/// What lists the counters of the processor.
+pub(crate) fn counters() -> Step {
+    Step::wpr(
+        ["-pmcsources"],
+        "Counters of the processor. Only Timer: there are none, as where Hyper-V is on.",
+    )
+}
+
+/// What lists all sessions.
+pub(crate) fn sessions() -> Step {
+    Step {
+        program: "logman",
+        args: vec!["query".into(), "-ets".into()],
+        why: "All sessions, whoever started them. `NT Kernel Logger` can be had by one recorder at a time."
+            .into(),
+    }
+}
+
+/// What restores the interval of CPU samples; the default if it is not known.
+pub(crate) fn restore_interval(before: Option<u32>) -> Step {
+    match before {
+        Some(ticks) => {
+            Step::wpr(["-setprofint".to_owned(), ticks.to_string()], "The interval that was before.")
+        }
+        None => Step::wpr(["-resetprofint"], "Back to one CPU sample each millisecond."),
+    }
+}

@@ -1,0 +1,68 @@
+//! What a program gives its commands.
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::Result;
+use etwkit_terminal::Table;
+use serde_json::Value;
+
+/// Where a command prints, and what it needs of its program.
+pub trait Front {
+    /// Prints a line of the answer.
+    ///
+    /// # Errors
+    /// It cannot be written, as for all that print.
+    fn line(&mut self, line: &str) -> Result<()>;
+
+    /// Prints a heading and the table below it.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    fn table(&mut self, heading: &str, table: &Table) -> Result<()>;
+
+    /// Keeps a note for the error stream.
+    fn note(&mut self, text: &str);
+
+    /// Says which command prints the JSON that follows.
+    fn json_start(&mut self, command: &str);
+
+    /// Prints an object of JSON.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    fn json(&mut self, value: &Value) -> Result<()>;
+
+    /// Writes what is buffered.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    fn flush(&mut self) -> Result<()>;
+
+    /// Whether somebody other than Ctrl-C has given the command up.
+    fn is_given_up(&self) -> bool;
+
+    /// Refuses to write a file that is there already.
+    ///
+    /// # Errors
+    /// It is.
+    fn check_new(&self, file: &Path) -> Result<()>;
+
+    /// Writes a new file: it is whole or not there.
+    ///
+    /// # Errors
+    /// It is there already, or cannot be written.
+    fn write_new(&mut self, file: &Path, write: &mut dyn FnMut(&mut dyn Write) -> Result<()>) -> Result<()>;
+
+    /// Extracts these recordings and says where to.
+    ///
+    /// # Errors
+    /// One of them cannot be read, or this program reads no traces.
+    fn extract(&mut self, recordings: &[&str]) -> Result<()>;
+
+    /// Prints what goes with the slow ones of these recordings.
+    ///
+    /// # Errors
+    /// They cannot be read, or this program reads no traces.
+    fn explain(&mut self, recordings: &[&str], is_json: bool) -> Result<()>;
+}

@@ -1,0 +1,112 @@
+//! The small program: `record`, `run` and `lab` without a query engine, for the machine that is recorded.
+
+#![forbid(unsafe_code)]
+
+use std::io::{self, BufWriter};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anstream::{AutoStream, ColorChoice};
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use etwkit_lab::LabArgs;
+use etwkit_record::{RecordArgs, RecordCommand};
+use etwkit_recorder::{Here, Plain};
+use etwkit_run::RunArgs;
+use etwkit_terminal::errors::{Advised, Errors, advised, hint_of_system};
+use etwkit_terminal::style::{Colors, When};
+use etwkit_terminal::{Exit, Lines};
+
+/// Record Windows machines, run test cases and provoke what makes machines slow. `etwkit` reads what is
+/// recorded.
+#[derive(Debug, Parser)]
+#[command(name = "etwkit-recorder", version, propagate_version = false, arg_required_else_help = true)]
+#[command(
+    after_help = "The commands are those of `etwkit`, and messages name them so: `etwkit record stop` is \
+`etwkit-recorder record stop` here."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    /// Colours: auto, always or never
+    #[arg(long, value_name = "WHEN", value_enum, global = true, hide_possible_values = true)]
+    color: Option<When>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Record what a Windows machine does; on other systems print the lines that do it
+    #[command(arg_required_else_help = true)]
+    Record(Box<RecordArgs>),
+    /// Run a command again and again and tell how long it took, for each combination of parameters
+    #[command(arg_required_else_help = true)]
+    Run(Box<RunArgs>),
+    /// Do what made machines slow in case studies, and measure it
+    #[command(arg_required_else_help = true)]
+    Lab(Box<LabArgs>),
+}
+
+fn main() -> ExitCode {
+    etwkit_terminal::interrupt::install();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(usage) => {
+            // Where it cannot be printed, nobody reads it.
+            let _ = usage.print();
+            return if usage.use_stderr() { Exit::Error.into() } else { ExitCode::SUCCESS };
+        }
+    };
+    let has = |choice: ColorChoice| choice != ColorChoice::Never;
+    let (of_out, of_err) = (AutoStream::choice(&io::stdout()), AutoStream::choice(&io::stderr()));
+    let colors = Colors { out: has(of_out), err: has(of_err) };
+    let mut out = BufWriter::new(AutoStream::always(io::stdout()));
+    let lines = Lines::new(&mut out).on(None, colors, cli.color);
+    let mut front = Plain::new(lines);
+    let ended = answer(&cli.command, &mut front);
+    let ended = front.lines.flush().map_err(Into::into).and(ended);
+    let (notes, is_colored) = (std::mem::take(&mut front.notes), front.lines.colors().err);
+    let mut err = Errors { out: &mut AutoStream::always(io::stderr()), is_colored };
+    notes.iter().for_each(|note| err.note(note));
+    ended.unwrap_or_else(|error| said(&error, &mut err)).into()
+}
+
+fn answer(command: &Command, front: &mut Plain<'_>) -> Result<Exit> {
+    let mut here = Here::default();
+    let mut machine = here.machine(cache());
+    match command {
+        Command::Record(args) if reads(args) => {
+            let hint = "leave --extract and --like out; `etwkit extract` and `etwkit sql TRACE @trace/rate` are \
+                        for the machine that reads";
+            Err(advised("this program does not read recordings", hint))
+        }
+        Command::Record(args) => etwkit_record::run(args, &mut machine, &mut front.lines),
+        Command::Run(args) => etwkit_recorder::run(args, &mut machine, front),
+        Command::Lab(args) => etwkit_recorder::lab(args, front),
+    }
+}
+
+/// Whether it has to read a trace.
+fn reads(args: &RecordArgs) -> bool {
+    match &args.command {
+        RecordCommand::Start(start) => start.like.is_some(),
+        RecordCommand::Stop(stop) => stop.extract,
+        _ => false,
+    }
+}
+
+/// The cache of `etwkit`, so that either program restores what the other one has changed.
+fn cache() -> Option<PathBuf> {
+    let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    folder("ETWKIT_CACHE").or_else(|| folder("LOCALAPPDATA").map(|user| user.join("etwkit")))
+}
+
+fn said(error: &anyhow::Error, err: &mut Errors<'_>) -> Exit {
+    let of_system =
+        || error.chain().find_map(|cause| cause.downcast_ref::<io::Error>().and_then(hint_of_system));
+    let hint = match error.chain().find_map(|cause| cause.downcast_ref::<Advised>()) {
+        Some(advised) => &advised.hint,
+        None => of_system().unwrap_or("`etwkit-recorder COMMAND --help` shows what a command takes"),
+    };
+    err.error(error, hint);
+    Exit::Error
+}

@@ -1,0 +1,33 @@
+//! Runs of a test case: a command is run again and again, for each combination of parameters, and how long it
+//! took is told in numbers and in the names of its recordings.
+//!
+//! ```text
+//! args ─► plan: cells of a matrix × repetitions ─► runs: before, start recording, command, stop, after
+//!                                                     │
+//!                                                     └─► report: rows, medians by cell, CSV
+//! ```
+//!
+//! Whoever records implements [`Recorder`]; without one ([`NoRecorder`]) this is a stopwatch that works on
+//! every system.
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod child;
+mod matrix;
+mod name;
+mod plan;
+mod power;
+mod recorder;
+mod report;
+mod runs;
+mod timing;
+
+pub use args::RunArgs;
+pub use matrix::{Axis, Cell};
+pub use name::{machine, recording_name};
+pub use plan::Plan;
+pub use recorder::{NoRecorder, Recorder};
+pub use report::{Row, Status, Summary, table, write_csv};
+pub use runs::{Outcome, run};
+pub use timing::Timing;

@@ -1,0 +1,219 @@
+//! What came of the runs.
+
+use std::io::Write;
+
+use anyhow::Result;
+use chrono::NaiveDateTime;
+use etwkit_terminal::Table;
+use serde::Serialize;
+
+use crate::matrix::Cell;
+
+impl Row {
+    /// The run in one line.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let duration = self.duration_ms.map_or_else(|| "no duration".to_owned(), |ms| format!("{ms} ms"));
+        let status = match self.status {
+            Status::Passed => String::new(),
+            Status::Failed => ", failed".to_owned(),
+            Status::Stopped => ", stopped".to_owned(),
+        };
+        let problem = self.problem.as_ref().map(|problem| format!(": {problem}")).unwrap_or_default();
+        let recording = self.recording.as_ref().map(|file| format!(", {file}")).unwrap_or_default();
+        format!("{} #{}: {duration}{status}{problem}{recording}", self.case, self.repetition)
+    }
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// The command ended by itself and said that all is well.
+    Passed,
+    /// It said that something is wrong, took too long, or told no duration.
+    Failed,
+    /// The user ended it.
+    Stopped,
+}
+
+/// A run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Row {
+    /// The test case with its parameters.
+    pub case: String,
+    /// Number of the repetition, from 1.
+    pub repetition: u32,
+    /// Its parameters.
+    #[serde(serialize_with = "as_map")]
+    pub parameters: Cell,
+    /// How it ended.
+    pub status: Status,
+    /// How long it took, in milliseconds, as `--timing` says; nothing where that is not known.
+    pub duration_ms: Option<u64>,
+    /// How long it took by the clock, in milliseconds.
+    pub wall_ms: f64,
+    /// Exit code of the command.
+    pub exit_code: Option<i32>,
+    /// When it began, on the clock of the wall.
+    #[serde(serialize_with = "as_time")]
+    pub started: NaiveDateTime,
+    /// The file of the recording, if there is one.
+    pub recording: Option<String>,
+    /// What went wrong, if anything did.
+    pub problem: Option<String>,
+}
+
+fn as_map<S: serde::Serializer>(cell: &Cell, to: S) -> std::result::Result<S::Ok, S::Error> {
+    to.collect_map(cell.values.iter().map(|(name, value)| (name, value)))
+}
+
+fn time(at: NaiveDateTime) -> String {
+    at.format("%Y-%m-%dT%H:%M:%S").to_string()
+}
+
+fn as_time<S: serde::Serializer>(at: &NaiveDateTime, to: S) -> std::result::Result<S::Ok, S::Error> {
+    to.serialize_str(&time(*at))
+}
+
+/// Durations of the runs of a cell that passed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Summary {
+    /// The test case with its parameters.
+    pub case: String,
+    /// Runs that passed.
+    pub passed: usize,
+    /// Runs that did not.
+    pub failed: usize,
+    /// The shortest, in milliseconds.
+    pub min_ms: Option<u64>,
+    /// The median: the middle one, of an even number the mean of the two in the middle.
+    pub median_ms: Option<f64>,
+    /// The longest.
+    pub max_ms: Option<u64>,
+}
+
+/// Sums as a table.
+#[must_use]
+pub fn table(summaries: &[Summary]) -> Table {
+    let whole = |ms: Option<u64>| ms.map(|ms| ms.to_string()).unwrap_or_default();
+    let rows = summaries.iter().map(|sum| {
+        let median = sum.median_ms.map(|ms| format!("{ms:.1}")).unwrap_or_default();
+        let count = |count: usize| count.to_string();
+        [sum.case.clone(), count(sum.passed), count(sum.failed), whole(sum.min_ms), median, whole(sum.max_ms)]
+    });
+    Table::of("test case|passed>|failed>|shortest ms>|median ms>|longest ms>", rows)
+}
+
+/// Sums up the runs of each cell, in the order in which the cells were run.
+pub(crate) fn summaries(rows: &[Row]) -> Vec<Summary> {
+    let mut cases: Vec<&str> = Vec::new();
+    for row in rows.iter().filter(|row| row.status != Status::Stopped) {
+        if !cases.contains(&row.case.as_str()) {
+            cases.push(&row.case);
+        }
+    }
+    let summary = |case: &str| {
+        let of_case = || rows.iter().filter(|row| row.case == case && row.status != Status::Stopped);
+        let passed = of_case().filter(|row| row.status == Status::Passed);
+        let mut durations: Vec<u64> = passed.filter_map(|row| row.duration_ms).collect();
+        durations.sort_unstable();
+        Summary {
+            case: case.to_owned(),
+            passed: durations.len(),
+            failed: of_case().count() - durations.len(),
+            min_ms: durations.first().copied(),
+            median_ms: median(&durations),
+            max_ms: durations.last().copied(),
+        }
+    };
+    cases.into_iter().map(summary).collect()
+}
+
+fn median(sorted: &[u64]) -> Option<f64> {
+    let middle = sorted.len() / 2;
+    let upper = *sorted.get(middle)? as f64;
+    if sorted.len() % 2 == 1 {
+        return Some(upper);
+    }
+    let lower = *sorted.get(middle.checked_sub(1)?)? as f64;
+    Some(f64::midpoint(lower, upper))
+}
+
+/// Writes rows as CSV, with a column for each parameter.
+///
+/// # Errors
+/// They cannot be written.
+pub fn write_csv(rows: &[Row], names: &[String], to: impl Write) -> Result<()> {
+    let mut csv = csv::Writer::from_writer(to);
+    let fixed = ["status", "duration_ms", "wall_ms", "exit_code", "started", "recording", "problem"];
+    let titles = ["case", "repetition"].into_iter().chain(names.iter().map(String::as_str)).chain(fixed);
+    csv.write_record(titles)?;
+    for row in rows {
+        let value = |name: &String| {
+            let found = row.parameters.values.iter().find(|(own, _)| own == name);
+            found.map(|(_, value)| value.clone()).unwrap_or_default()
+        };
+        let status = serde_json::to_value(row.status)?;
+        let text = |value: &Option<String>| value.clone().unwrap_or_default();
+        let front = [row.case.clone(), row.repetition.to_string()];
+        let back = [
+            status.as_str().unwrap_or_default().to_owned(),
+            row.duration_ms.map(|ms| ms.to_string()).unwrap_or_default(),
+            format!("{:.3}", row.wall_ms),
+            row.exit_code.map(|code| code.to_string()).unwrap_or_default(),
+            time(row.started),
+            text(&row.recording),
+            text(&row.problem),
+        ];
+        csv.write_record(front.into_iter().chain(names.iter().map(value)).chain(back))?;
+    }
+    csv.flush()?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(case: &str, status: Status, duration_ms: Option<u64>) -> Row {
+        Row {
+            case: case.to_owned(),
+            repetition: 1,
+            parameters: Cell { values: vec![("n".into(), "a,b".into())] },
+            status,
+            duration_ms,
+            wall_ms: 1.25,
+            exit_code: Some(0),
+            started: "2020-07-17T12:44:47".parse().unwrap(),
+            recording: None,
+            problem: None,
+        }
+    }
+
+    #[test]
+    fn medians_are_those_of_runs_that_passed() {
+        let rows = [
+            row("a", Status::Passed, Some(10)),
+            row("a", Status::Failed, Some(1000)),
+            row("b", Status::Failed, None),
+            row("a", Status::Passed, Some(40)),
+            row("a", Status::Passed, Some(20)),
+            row("a", Status::Passed, Some(21)),
+            row("c", Status::Stopped, None),
+        ];
+        let all = summaries(&rows);
+        let told: Vec<_> = all.iter().map(|s| (s.case.as_str(), s.passed, s.failed, s.median_ms)).collect();
+        assert_eq!(told, [("a", 4, 1, Some(20.5)), ("b", 0, 1, None)]);
+        assert_eq!((all[0].min_ms, all[0].max_ms), (Some(10), Some(40)));
+    }
+
+    #[test]
+    fn csv_has_a_column_for_each_parameter() {
+        let mut out = Vec::new();
+        write_csv(&[row("a", Status::Passed, Some(10))], &["n".to_owned()], &mut out).unwrap();
+        let want = "case,repetition,n,status,duration_ms,wall_ms,exit_code,started,recording,problem\n\
+                    a,1,\"a,b\",passed,10,1.250,0,2020-07-17T12:44:47,,\n";
+        assert_eq!(String::from_utf8(out).unwrap(), want);
+    }
+}

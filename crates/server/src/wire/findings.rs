@@ -1,0 +1,98 @@
+//! Findings of the rules, which the page begins with.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Range, Source};
+
+/// `POST api/v1/findings`: asks the rules what made a trace slow. The answer is kept as long as the trace is
+/// open.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct FindingsRequest {
+    /// The trace.
+    pub trace: u32,
+}
+
+/// The answer.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct FindingsAnswer {
+    /// What was found, the costliest first, notes behind.
+    pub findings: Vec<Finding>,
+    /// All rules, and what came of each.
+    pub rules: Vec<RuleState>,
+    /// How the answer came about.
+    pub source: Source,
+}
+
+/// Something that a rule found.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Finding {
+    /// Its place in the order of cost, from 1.
+    pub number: i64,
+    /// The rule that found it.
+    pub rule: String,
+    /// What was found, as a sentence.
+    pub sentence: String,
+    /// What is to blame: a driver, process, server, file or setting.
+    pub culprit: String,
+    /// Time in which at least one victim could not go on because of it; null for what is only to be known.
+    pub cost_ns: Option<i64>,
+    /// Share of the recording that this is, 0 to 1.
+    pub share: Option<f64>,
+    /// The process that it cost most, with its id; null where it is none.
+    pub victim: Option<String>,
+    /// Key of this process.
+    pub process_key: Option<i64>,
+    /// All processes that it cost something, the first ones with how much.
+    pub victims: String,
+    /// How often.
+    pub count: Option<i64>,
+    /// From the first piece to the last one.
+    pub range: Option<Range>,
+    /// Begin of the longest piece.
+    pub at_ns: Option<i64>,
+    /// How long it is.
+    pub longest_ns: Option<i64>,
+    /// Thread of the longest piece.
+    pub thread_key: Option<i64>,
+    /// Frames of its stack, innermost first.
+    pub stack: Vec<String>,
+    /// `high`, `medium` or `low`, and why it is not high.
+    pub confidence: String,
+    /// Command lines that show the rows behind it.
+    pub evidence: Vec<Evidence>,
+    /// Why it is so.
+    pub why: String,
+    /// What to do about it.
+    pub fix: String,
+    /// What does not follow from it.
+    pub not_proved: String,
+}
+
+/// A command line that shows the rows behind a finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Evidence {
+    /// The whole line, quoted for a shell.
+    pub command: String,
+    /// Its words, without the program and the trace.
+    pub words: Vec<String>,
+    /// Keys of the processes with the id that it names, if it names one.
+    pub processes: Vec<i64>,
+}
+
+/// A rule, and what came of it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct RuleState {
+    /// Its name.
+    pub rule: String,
+    /// What it finds.
+    pub title: String,
+    /// `found`, `nothing`, `not checked` or `failed`.
+    pub state: String,
+    /// What it needs and was not recorded, or why it failed.
+    pub missing: Option<String>,
+}

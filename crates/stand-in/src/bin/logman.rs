@@ -1,0 +1,7 @@
+//! The stand-in for logman.exe.
+
+#![allow(clippy::exit, reason = "all bits of a code are kept")]
+
+fn main() {
+    std::process::exit(etwkit_stand_in::program("logman"));
+}

@@ -1,0 +1,136 @@
+//! For the tests of this workspace only: what wpr.exe and other programs of Windows answer. They keep their
+//! state in files of a folder, check their arguments, fail as the real ones do, and write a trace of a
+//! simulated machine.
+
+#![forbid(unsafe_code)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and a program prints"
+)]
+
+use std::fs;
+use std::io::{self, BufWriter, Write as _};
+use std::path::Path;
+
+use etwkit_synth::{Options, find};
+
+mod wpr;
+mod xperf;
+
+/// The scenario that recordings show.
+pub const SCENARIO: &str = "file-writer";
+
+/// Answers the command line of this process as that program, and notes it in the file `lines` of the folder
+/// that `STAND_IN_FOLDER` names.
+///
+/// # Panics
+/// There is no such folder.
+#[must_use]
+pub fn program(name: &str) -> i32 {
+    let folder = std::env::var_os("STAND_IN_FOLDER").unwrap();
+    let words: Vec<String> = std::iter::once(name.to_owned()).chain(std::env::args().skip(1)).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let (code, said) = noted(Path::new(&folder), &words);
+    println!("{said}");
+    code
+}
+
+/// Notes a line and answers it.
+///
+/// # Panics
+/// The folder cannot be written.
+#[must_use]
+pub fn noted(folder: &Path, words: &[&str]) -> (i32, String) {
+    let mut lines = fs::OpenOptions::new().create(true).append(true).open(folder.join("lines")).unwrap();
+    writeln!(lines, "{}", words.join(" ")).unwrap();
+    answer(folder, words)
+}
+
+/// What `words`, a command line of one of them, answers: exit code and text. The folder holds the state,
+/// and a file for each fault that is planted: `full`, `full there` (but not below `aside`), `denied`,
+/// `no counters`, `kernel logger`, `slow`, `changed`, `no screen`, `crash -stop`.
+///
+/// # Panics
+/// The folder cannot be written.
+#[must_use]
+pub fn answer(folder: &Path, words: &[&str]) -> (i32, String) {
+    let has = |fault: &str| folder.join(fault).exists();
+    let (code, said) = match words[0] {
+        "powercfg" => return powercfg(folder, words),
+        "powershell" => return powershell(folder, words),
+        "logman" => {
+            let kernel = if has("kernel logger") { "NT Kernel Logger   Trace   Running\n" } else { "" };
+            let closing = "\nThe command completed successfully.";
+            let other = "EventLog-System   Trace   Running\n";
+            return (0, format!("Data Collector Set   Type   Status\n-----\n{kernel}{other}{closing}"));
+        }
+        "fltmc" => return (0, "Name  Num Instances  Altitude  Frame\n-----\nAcme Scan  7  328010  0".into()),
+        "netsh" => return (0, "Idx Met MTU State Name\n---\n10 25 1500 connected Wi-Fi 2".into()),
+        "xperf" => xperf::answer(folder, words),
+        _ => wpr::answer(folder, words),
+    };
+    (code, format!("{}\n{said}", BANNERS[usize::from(words[0] == "xperf")]))
+}
+
+/// How wpr and xperf introduce themselves, whatever they are asked.
+const BANNERS: [&str; 2] = [
+    "Microsoft Windows Performance Recorder Version 10.0.19041 (CoreSystem)\n\
+     Copyright (c) 2019 Microsoft Corporation. All rights reserved.\n",
+    "Microsoft Windows Performance Analyzer Version 10.0.19041\n\
+     Performance Analyzer Command Line\nCopyright (c) 2019 Microsoft Corporation. All rights reserved.\n",
+];
+
+/// What a line fails with.
+fn failed(code: u32, text: &str) -> (i32, String) {
+    (code.cast_signed(), format!("{text}\n\n\tError code: 0x{code:x}"))
+}
+
+/// Refuses options that the program does not have, as the real one does.
+fn unknown(words: &[&str], known: &[&str]) -> Option<(i32, String)> {
+    let is_unknown = |word: &&&str| word.starts_with('-') && !known.contains(word);
+    let option = words[1..].iter().find(is_unknown)?;
+    Some(failed(0x8007_0057, &format!("Invalid command syntax {option}")))
+}
+
+/// A picture of the screen, or what a machine has.
+fn powershell(folder: &Path, words: &[&str]) -> (i32, String) {
+    let code = words.last().unwrap();
+    let Some((_, file)) = code.split_once(".Save('") else {
+        return (0, "security product=Acme Shield\ndisk=SSD, write cache False".into());
+    };
+    if folder.join("no screen").exists() {
+        return (1, "The handle is invalid.".into());
+    }
+    fs::write(file.split_once('\'').unwrap().0, "picture").unwrap();
+    (0, String::new())
+}
+
+/// One setting, which is 100 at first; others do not exist.
+fn powercfg(folder: &Path, words: &[&str]) -> (i32, String) {
+    let file = folder.join("PROCTHROTTLEMAX");
+    match (words[1], words.get(4), words.get(5)) {
+        ("/SETACTIVE", _, _) => (0, String::new()),
+        ("/GETACTIVESCHEME", _, _) => (0, "Power Scheme GUID: 381b4222  (Balanced)".into()),
+        ("/QUERY", Some(&"PROCTHROTTLEMAX"), _) => {
+            let value = fs::read_to_string(file).map_or(100, |text| text.parse::<u32>().unwrap());
+            (0, format!("Maximum: 0x00000064\nCurrent AC: 0x{value:08x}\nCurrent DC: 0x00000032"))
+        }
+        ("/SETACVALUEINDEX", Some(&"PROCTHROTTLEMAX"), Some(value)) => {
+            if value.parse::<u32>().is_ok_and(|value| value <= 100) {
+                fs::write(file, value).unwrap();
+                return (0, String::new());
+            }
+            (1, "Invalid Parameters -- try \"/?\" for help".into())
+        }
+        _ => (1, "The power scheme, subgroup or setting specified does not exist.".into()),
+    }
+}
+
+/// Writes the trace that a recording becomes.
+fn write_trace(file: &Path) -> io::Result<()> {
+    let mut out = BufWriter::new(fs::File::create_new(file)?);
+    find(SCENARIO).unwrap().write(&mut out, &Options::default()).map_err(io::Error::other)?;
+    out.flush()
+}

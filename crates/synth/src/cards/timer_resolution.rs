@@ -1,0 +1,51 @@
+//! Card 24: a program asks for ticks of the system timer every millisecond as long as it runs, though it
+//! plays nothing. In the twin it asks for them while it plays.
+
+use super::scene::{Planted, Scene, root};
+use super::{Card, Named};
+use crate::act::Act;
+use crate::scenarios::windows::SLEEPS;
+use crate::script::Step;
+
+pub(super) const CARD: Card = Card {
+    number: 24,
+    name: "timer-resolution",
+    rule: "timer-resolution",
+    description: "a program asks for a fast system timer all the time, which wakes processors for nothing",
+    named: Named::WithoutCost("nothing is slow: processors take more energy than they need"),
+    seconds: 8,
+    plant,
+};
+
+/// Frames that it plays.
+const FRAMES: usize = 20;
+
+fn plant(scene: &mut Scene) -> Planted {
+    let maker = scene.maker();
+    let image = scene.executable(maker);
+    let program = scene.process(image, "/tray", &[]);
+    let function = "CSound::ThreadProc";
+    let main = root(image, function);
+    let call = "ntdll!NtSetTimerResolution nt!KiSystemServiceCopyEnd nt!NtSetTimerResolution";
+    let asks = scene.b.path(&[&main, call]);
+    let plays = scene.b.code(&[&main], &[&format!("{}!CSound::Frame", image.alias), "ntdll!memcpy"]);
+    let sleeps = scene.b.waits(&[&main, SLEEPS]);
+    // In units of 100 ns.
+    let resolution = if scene.draw(0, 1) == 0 { 10_000 } else { 5_000 };
+    let begins = scene.draw(200_000, 600_000);
+    let mut steps =
+        vec![Step::Sleep(sleeps, begins, begins), Step::Act(asks, Act::AsksTimer(resolution, false))];
+    for _ in 0..FRAMES {
+        steps.extend([Step::Run(plays, 200, 700), Step::Sleep(sleeps, 9_000, 12_000)]);
+    }
+    // The weaker the defect, the sooner it comes to mind.
+    if scene.is_sick() {
+        let longer = scene.strong(6_000_000).min(9_000_000);
+        steps.push(Step::Sleep(sleeps, longer, longer));
+    }
+    steps.push(Step::Act(asks, Act::AsksTimer(0, false)));
+    let thread = scene.b.thread(program, 10, &format!("{}!{function}", image.alias));
+    scene.b.script(thread, &steps, &[Step::Sleep(sleeps, 300_000, 500_000), Step::Run(plays, 100, 300)]);
+    let culprit = format!("{} ({})", image.name, scene.b.pid(program));
+    Planted { culprit, victims: vec![program] }
+}

@@ -1,0 +1,39 @@
+//! What the exit code of the process means.
+
+use std::process::ExitCode;
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    /// The question was answered. A reader that closed the pipe has heard enough, which is the same.
+    Answered = 0,
+    /// Nothing was found, or the trace did not record it.
+    Nothing = 1,
+    /// The command line is wrong, or an input could not be read.
+    Error = 2,
+    /// There is what the command was asked to fail on.
+    Failed = 3,
+    /// Interrupted by the user.
+    Interrupted = 130,
+}
+
+impl Exit {
+    /// The one of two that says more is wrong.
+    #[must_use]
+    pub const fn worse(self, other: Self) -> Self {
+        if other.code() > self.code() { other } else { self }
+    }
+
+    /// The exit code.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        self as u8
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}

@@ -1,0 +1,120 @@
+//! Ctrl-C: the process ends with status 130. Work that has something to clean up is asked to stop first; in
+//! the console a command ends, and the console goes on.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::Exit;
+
+/// Asks a command to stop.
+type GiveUp = Box<dyn Fn() + Send>;
+
+static ASKED: AtomicBool = AtomicBool::new(false);
+static WORKERS: AtomicUsize = AtomicUsize::new(0);
+/// What gives up the command that a console runs, while one is open.
+static CONSOLE: Mutex<Option<GiveUp>> = Mutex::new(None);
+static PRESSED: AtomicUsize = AtomicUsize::new(0);
+
+/// A command of the console that did not stop is ended with everything else when Ctrl-C is pressed that
+/// often.
+const ENOUGH: usize = 3;
+
+/// Takes over Ctrl-C; for a program, not for those who use its parts as a library. A second Ctrl-C ends the
+/// process in any case.
+pub fn install() {
+    // Where the system has no such signal there is nothing to take over.
+    let _ = ctrlc::set_handler(|| {
+        let console = console();
+        if let Some(give_up) = &*console {
+            ASKED.store(true, Ordering::SeqCst);
+            give_up();
+            if PRESSED.fetch_add(1, Ordering::SeqCst) + 1 < ENOUGH {
+                return;
+            }
+            end();
+        }
+        if ASKED.swap(true, Ordering::SeqCst) || WORKERS.load(Ordering::SeqCst) == 0 {
+            end();
+        }
+    });
+}
+
+/// Files that are not finished; those that are kept have another name by then.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes a file when a signal ends the process, if it is still there under that name.
+pub fn remove_at_the_end(path: &Path) {
+    let mut all = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+    // A console writes many: those that got their names, or were given up, are forgotten.
+    all.retain(|path| path.exists());
+    all.push(std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
+}
+
+#[expect(clippy::exit, reason = "a signal ends the process, wherever it is")]
+fn end() -> ! {
+    for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        let _ = std::fs::remove_file(path);
+    }
+    std::process::exit(Exit::Interrupted.code().into())
+}
+
+fn console() -> MutexGuard<'static, Option<GiveUp>> {
+    CONSOLE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A console in which Ctrl-C ends commands and not the process, while this lives.
+#[derive(Debug)]
+pub struct OfConsole(());
+
+impl OfConsole {
+    /// Takes Ctrl-C for commands of a console.
+    #[must_use]
+    pub fn begin() -> Self {
+        *console() = Some(Box::new(|| ()));
+        Self(())
+    }
+
+    /// Forgets what was pressed before, when a command begins that this gives up.
+    pub fn command(&self, give_up: impl Fn() + Send + 'static) {
+        *console() = Some(Box::new(give_up));
+        forget();
+    }
+}
+
+fn forget() {
+    PRESSED.store(0, Ordering::SeqCst);
+    ASKED.store(false, Ordering::SeqCst);
+}
+
+impl Drop for OfConsole {
+    fn drop(&mut self) {
+        *console() = None;
+        forget();
+    }
+}
+
+/// Work that is asked to stop, while this lives.
+#[derive(Debug)]
+pub struct Stoppable(());
+
+impl Stoppable {
+    /// From now on Ctrl-C asks this work to stop, and ends the process only the second time.
+    #[must_use]
+    pub fn begin() -> Self {
+        WORKERS.fetch_add(1, Ordering::SeqCst);
+        Self(())
+    }
+
+    /// Whether it should stop.
+    #[must_use]
+    pub fn is_asked_to_stop(&self) -> bool {
+        ASKED.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Stoppable {
+    fn drop(&mut self) {
+        WORKERS.fetch_sub(1, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,193 @@
+//! The answer of a command as lines.
+
+use std::io::{self, Write};
+
+use crate::escape;
+use crate::style::{Colors, Role, When, labelled};
+use crate::table::Table;
+
+/// The answer could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write the answer")]
+pub struct WriteError(#[from] io::Error);
+
+impl WriteError {
+    /// Whether the reader at the other end of a pipe has gone: `etwkit … | head`.
+    #[must_use]
+    pub fn is_closed_pipe(&self) -> bool {
+        // ERROR_PIPE_NOT_CONNECTED has no kind of its own; named pipes of Windows end with it.
+        self.0.kind() == io::ErrorKind::BrokenPipe || (cfg!(windows) && self.0.raw_os_error() == Some(233))
+    }
+}
+
+type Result<T> = std::result::Result<T, WriteError>;
+
+/// Writes lines. Everything that is text is escaped here, so that no command can forget to.
+pub struct Lines<'w> {
+    out: &'w mut dyn Write,
+    /// Columns of the terminal, if it writes to one.
+    width: Option<usize>,
+    /// Colours that the terminal, or the session, has.
+    terminal: Colors,
+    /// Colours of this command.
+    colors: Colors,
+    /// Something was printed.
+    started: bool,
+}
+
+impl<'w> Lines<'w> {
+    /// Lines without colours and of any width.
+    pub fn new(out: &'w mut dyn Write) -> Self {
+        Self { out, width: None, terminal: Colors::default(), colors: Colors::default(), started: false }
+    }
+
+    /// Lines for a terminal of that many columns, in a session that may have chosen other colours.
+    #[must_use]
+    pub fn on(self, width: Option<usize>, colors: Colors, session: Option<When>) -> Self {
+        Self { width, terminal: colors, colors: colors.chosen(session), ..self }
+    }
+
+    /// Follows the choice of a command line, if it has one.
+    pub fn choose_colors(&mut self, when: Option<When>) {
+        if when.is_some() {
+            self.colors = self.terminal.chosen(when);
+        }
+    }
+
+    /// Colours of this command.
+    #[must_use]
+    pub const fn colors(&self) -> Colors {
+        self.colors
+    }
+
+    /// Columns of the terminal; `None` for a pipe or file.
+    #[must_use]
+    pub const fn width(&self) -> Option<usize> {
+        self.width
+    }
+
+    /// One line: line breaks and other controls in it are escaped.
+    ///
+    /// # Errors
+    /// It cannot be written, as for all that follow.
+    pub fn line(&mut self, line: &str) -> Result<()> {
+        self.line_as(Role::Plain, line)
+    }
+
+    /// A line that looks like what it is.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn line_as(&mut self, role: Role, line: &str) -> Result<()> {
+        let line = escape::text(line.trim_end());
+        let colors = self.colors.out;
+        writeln!(self.bytes(), "{}", role.paint(&line, colors)).map_err(WriteError)
+    }
+
+    /// A line that begins with what it is: `hint: …`, `warning: …`.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn labelled(&mut self, line: &str) -> Result<()> {
+        let line = escape::text(line.trim_end());
+        let colors = self.colors.out;
+        writeln!(self.bytes(), "{}", labelled(&line, colors)).map_err(WriteError)
+    }
+
+    /// Text for a file, as it is.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn raw(&mut self, text: &str) -> Result<()> {
+        self.bytes().write_all(text.as_bytes()).map_err(WriteError)
+    }
+
+    /// Where bytes go that are no text.
+    pub fn bytes(&mut self) -> &mut dyn Write {
+        self.started = true;
+        self.out
+    }
+
+    /// Text of our own that has several lines.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn block(&mut self, block: &str) -> Result<()> {
+        block.lines().try_for_each(|line| self.line(line))
+    }
+
+    /// A heading, with an empty line in front unless it is the first one.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn heading(&mut self, heading: &str) -> Result<()> {
+        self.heading_as(Role::Heading, heading)
+    }
+
+    /// The heading of a trace or an extract.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn file(&mut self, heading: &str) -> Result<()> {
+        self.heading_as(Role::File, heading)
+    }
+
+    fn heading_as(&mut self, role: Role, heading: &str) -> Result<()> {
+        if self.started {
+            self.line("")?;
+        }
+        self.line_as(role, heading)
+    }
+
+    /// A table below a heading.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn table(&mut self, table: &Table) -> Result<()> {
+        table.lines().iter().try_for_each(|line| self.line_as(line.role, &line.text))
+    }
+
+    /// One object of JSON on a line of its own. No heading of text stands in front of it or behind it.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn json_line(&mut self, json: &str) -> Result<()> {
+        writeln!(self.out, "{}", escape::json_text(json)).map_err(WriteError)
+    }
+
+    /// Writes what is buffered.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn flush(&mut self) -> Result<()> {
+        self.out.flush().map_err(WriteError)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::Align;
+
+    #[test]
+    fn columns_align_and_cells_are_escaped() {
+        let mut table = Table::new(&[("name", Align::Left), ("events", Align::Right)]);
+        table.row(["a\x1B".into(), "7".into()]);
+        table.row(["longer".into(), "1 000".into()]);
+        let mut out = Vec::new();
+        let mut lines = Lines::new(&mut out);
+        lines.heading("Title\x07").unwrap();
+        lines.table(&table).unwrap();
+        let want = "Title\\u{7}\n  name     events\n  a\\u{1b}       7\n  longer    1 000\n";
+        assert_eq!(String::from_utf8(out).unwrap(), want);
+        let mut out = Vec::new();
+        let mut lines = Lines::new(&mut out);
+        lines.choose_colors(Some(When::Always));
+        lines.heading("Title\x07").unwrap();
+        lines.table(&table).unwrap();
+        lines.labelled("hint: \x1B[31m").unwrap();
+        let want = "\x1B[1mTitle\\u{7}\x1B[0m\n\x1B[1m  name     events\x1B[0m\n  a\\u{1b}       7\n  longer    1 000\n\
+                    \x1B[32mhint:\x1B[0m \\u{1b}[31m\n";
+        assert_eq!(String::from_utf8(out).unwrap(), want);
+    }
+}

@@ -1,0 +1,162 @@
+//! Colours: what a text is decides how it looks, and no colour says what the words do not.
+//!
+//! Only whole lines or their labels are coloured, behind escaping and cutting, so that widths are those of
+//! the plain text and nothing that a file contains can end a colour or begin one.
+
+use std::borrow::Cow;
+
+use anstyle::{AnsiColor, Style};
+use clap::ValueEnum;
+
+/// What a text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Rows and sentences.
+    Plain,
+    /// The heading of a trace or an extract.
+    File,
+    /// The heading of a section.
+    Heading,
+    /// Titles of columns.
+    Titles,
+    /// The label of an advice.
+    Hint,
+    /// The label of what the reader should know; a row that tells of something to look at.
+    Warning,
+    /// The label of what went wrong.
+    Error,
+}
+
+impl Role {
+    const fn style(self) -> Style {
+        let style = Style::new();
+        match self {
+            Self::Plain => style,
+            Self::File => AnsiColor::Cyan.on_default(),
+            Self::Heading | Self::Titles => style.bold(),
+            Self::Hint => AnsiColor::Green.on_default(),
+            Self::Warning => AnsiColor::Yellow.on_default(),
+            Self::Error => AnsiColor::Red.on_default().bold(),
+        }
+    }
+
+    /// The text, which is escaped already, as it looks.
+    pub fn paint(self, text: &str, is_colored: bool) -> Cow<'_, str> {
+        if !is_colored || self == Self::Plain || text.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let style = self.style();
+        Cow::Owned(format!("{style}{text}{style:#}"))
+    }
+}
+
+/// The role of the word that a line begins with, as errors do: `error: …`.
+pub fn label(line: &str) -> Option<(Role, &str)> {
+    const LABELS: [(&str, Role); 5] = [
+        ("error:", Role::Error),
+        ("caused by:", Role::Error),
+        ("warning:", Role::Warning),
+        ("note:", Role::Warning),
+        ("hint:", Role::Hint),
+    ];
+    LABELS
+        .into_iter()
+        .find_map(|(label, role)| Some((role, line.get(..label.len()).filter(|begin| *begin == label)?)))
+}
+
+/// A line of which only the label is coloured.
+pub fn labelled(line: &str, is_colored: bool) -> Cow<'_, str> {
+    let indent = line.len() - line.trim_start().len();
+    match (is_colored, label(line.trim_start())) {
+        (true, Some((role, label))) => {
+            let (front, rest) = line.split_at(indent + label.len());
+            let front = front.get(..indent).unwrap_or_default();
+            Cow::Owned(format!("{front}{}{rest}", role.paint(label, true)))
+        }
+        _ => Cow::Borrowed(line),
+    }
+}
+
+/// When there are colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum When {
+    /// On a terminal that can, unless NO_COLOR is set; CLICOLOR_FORCE=1 wants them anywhere
+    Auto,
+    /// In files and pipes, too
+    Always,
+    /// Nowhere
+    Never,
+}
+
+/// Whether the answer and the errors are coloured.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Colors {
+    /// The answer.
+    pub out: bool,
+    /// Errors and notes.
+    pub err: bool,
+}
+
+impl Colors {
+    /// What a choice makes of them.
+    pub fn chosen(self, when: Option<When>) -> Self {
+        match when {
+            None | Some(When::Auto) => self,
+            Some(When::Always) => Self { out: true, err: true },
+            Some(When::Never) => Self::default(),
+        }
+    }
+}
+
+/// The choice of arguments that could not be parsed, since what is wrong with them is coloured, too.
+pub fn choice(args: &[std::ffi::OsString]) -> Option<When> {
+    let words: Vec<Cow<'_, str>> = args.iter().map(|arg| arg.to_string_lossy()).collect();
+    let value = |at: usize, word: &str| match word.strip_prefix("--color") {
+        Some("") => words.get(at + 1).map(ToString::to_string),
+        Some(rest) => rest.strip_prefix('=').map(str::to_owned),
+        None => None,
+    };
+    let values = words.iter().take_while(|word| *word != "--").enumerate();
+    let last = values.filter_map(|(at, word)| value(at, word)).last()?;
+    When::from_str(&last, false).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_labels_are_coloured() {
+        assert_eq!(labelled("hint: do it", true), "\u{1B}[32mhint:\u{1B}[0m do it");
+        assert_eq!(labelled("  warning: lost (3)", true), "  \u{1B}[33mwarning:\u{1B}[0m lost (3)");
+        for (line, is_colored) in
+            [("hint: do it", false), ("a hint: b", true), ("hints: x", true), ("", true), ("é", true)]
+        {
+            assert_eq!(labelled(line, is_colored), line);
+        }
+        assert_eq!(Role::File.paint("a", true), "\u{1B}[36ma\u{1B}[0m");
+        assert_eq!(Role::File.paint("a", false), "a");
+        assert_eq!(Role::Plain.paint("a", true), "a");
+        assert_eq!(Role::Titles.paint("", true), "");
+    }
+
+    #[test]
+    fn a_choice_is_found_in_wrong_arguments() {
+        let of = |line: &str| choice(&line.split(' ').map(Into::into).collect::<Vec<_>>());
+        assert_eq!(of("etwkit nonsense --color never"), Some(When::Never));
+        assert_eq!(of("etwkit --color=never x --color=always"), Some(When::Always));
+        assert_eq!(of("etwkit x --color"), None);
+        assert_eq!(of("etwkit x --color=green"), None);
+        assert_eq!(of("etwkit x -- --color=never"), None);
+        assert_eq!(of("etwkit x --colors"), None);
+    }
+
+    #[test]
+    fn a_choice_goes_before_the_terminal() {
+        let terminal = Colors { out: true, err: false };
+        assert_eq!(terminal.chosen(None), terminal);
+        assert_eq!(terminal.chosen(Some(When::Auto)), terminal);
+        assert_eq!(terminal.chosen(Some(When::Always)), Colors { out: true, err: true });
+        assert_eq!(terminal.chosen(Some(When::Never)), Colors::default());
+    }
+}

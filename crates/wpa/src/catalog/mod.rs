@@ -1,0 +1,210 @@
+//! The graphs that can be written: what profiles call them and their columns, and what of an extract that is.
+//!
+//! Everything here is data. A graph is a table of ours with others joined to it, a column an expression of
+//! SQL over these. GUIDs are those that profiles of Windows Performance Analyzer have; where none was found
+//! in a profile, a graph or column is known by its name alone.
+
+mod cpu;
+mod events;
+mod file;
+mod handle;
+mod memory;
+mod programs;
+mod storage;
+mod window;
+
+use crate::format::Unit;
+
+/// A graph of Windows Performance Analyzer.
+#[derive(Debug)]
+pub struct Graph {
+    /// What it is called, which begins the names of its files.
+    pub name: &'static str,
+    /// What profiles know it by, in lower case; `None` where no profile showed it.
+    pub guid: Option<&'static str>,
+    /// The element that stands for it in profiles of version 1, where one is known.
+    pub element: Option<&'static str>,
+    /// Our table that has its rows, which is called `r` in the SQL of columns.
+    pub table: &'static str,
+    /// Only these of its rows, as a condition.
+    pub only: Option<&'static str>,
+    /// Tables that columns may need.
+    pub joins: &'static [Join],
+    /// When a row is.
+    pub time: Time,
+    /// Its columns.
+    pub columns: &'static [Column],
+}
+
+/// A table that is joined when a column names it.
+#[derive(Debug)]
+pub struct Join {
+    /// What it is called in the SQL of columns and of joins behind this one.
+    pub alias: &'static str,
+    /// The join.
+    pub sql: &'static str,
+}
+
+/// When a row is, as SQL of nanoseconds since the start of the trace.
+#[derive(Debug, Clone, Copy)]
+pub enum Time {
+    /// At one moment.
+    Moment(&'static str),
+    /// From the first to the second; null is before the trace, or behind it.
+    Span(&'static str, &'static str),
+}
+
+/// A column.
+#[derive(Debug)]
+pub struct Column {
+    /// Its title, without a unit.
+    pub name: &'static str,
+    /// What profiles know it by, in lower case; `None` where no profile showed it.
+    pub guid: Option<&'static str>,
+    /// Its value. `$from` and `$to` are the ends of the part of the trace that is asked for.
+    pub sql: &'static str,
+    /// What its values are.
+    pub kind: Kind,
+    /// Words that filters of profiles have for values, and how the value is written here.
+    pub means: &'static [(&'static str, &'static str)],
+}
+
+/// What values are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Text.
+    Text,
+    /// A process as text, `name (pid)`, with the SQL of its name alone, which some presets ask for.
+    Process(&'static str),
+    /// A whole number.
+    Number,
+    /// An address or bits, written in hexadecimal digits.
+    Hex,
+    /// Nanoseconds since the start of the trace.
+    Moment,
+    /// A length of time in nanoseconds, written in this unit unless the profile says another one.
+    Duration(Unit),
+    /// Bytes.
+    Bytes,
+    /// Nanoseconds, as percent of all processors in the part of the trace.
+    Percent,
+    /// The number of a stack.
+    Stack,
+}
+
+/// A column.
+pub(crate) const fn col(name: &'static str, guid: &'static str, sql: &'static str, kind: Kind) -> Column {
+    Column { name, guid: Some(guid), sql, kind, means: &[] }
+}
+
+/// A column that no profile showed.
+pub(crate) const fn named(name: &'static str, sql: &'static str, kind: Kind) -> Column {
+    Column { name, guid: None, sql, kind, means: &[] }
+}
+
+/// The join of the process with this key.
+pub(crate) const fn join(alias: &'static str, sql: &'static str) -> Join {
+    Join { alias, sql }
+}
+
+/// SQL of a process as `name (pid)`, by the alias of its row.
+macro_rules! process {
+    ($alias:literal) => {
+        concat!(
+            "CASE WHEN ",
+            $alias,
+            ".pid IS NULL THEN 'Unknown' ELSE concat(coalesce(",
+            $alias,
+            ".name, 'Unknown'), ' (', CAST(",
+            $alias,
+            ".pid AS VARCHAR), ')') END"
+        )
+    };
+}
+
+/// SQL of the name of a process, by the alias of its row.
+macro_rules! process_name {
+    ($alias:literal) => {
+        concat!("coalesce(", $alias, ".name, 'Unknown')")
+    };
+}
+
+/// SQL of the code of a frame, by the aliases of its module, its method and itself.
+macro_rules! function {
+    ($method:literal, $frame:literal) => {
+        concat!("coalesce(", $method, ".name, CASE WHEN ", $frame, ".frame_id IS NOT NULL THEN '?' END)")
+    };
+}
+
+pub(crate) use {function, process, process_name};
+
+/// All graphs, in the order of the documentation.
+pub static GRAPHS: &[&Graph] = &[
+    &cpu::SAMPLED,
+    &cpu::PRECISE,
+    &cpu::ATTRIBUTED,
+    &cpu::DPC_ISR,
+    &storage::DISK,
+    &file::FILE,
+    &file::MINI_FILTER,
+    &storage::HARD_FAULTS,
+    &programs::PROCESSES,
+    &programs::IMAGES,
+    &programs::THREADS,
+    &events::GENERIC,
+    &events::MARKS,
+    &events::REGIONS,
+    &events::REGISTRY,
+    &events::TCP_IP,
+    &memory::VIRTUAL_ALLOC,
+    &memory::SNAPSHOTS,
+    &memory::POOL,
+    &handle::HANDLES,
+    &handle::GDI_USER,
+    &window::UI_DELAYS,
+    &window::FOCUS,
+];
+
+/// The graph with this GUID, in any case.
+#[must_use]
+pub fn by_guid(guid: &str) -> Option<&'static Graph> {
+    find(|graph| graph.guid.is_some_and(|known| known.eq_ignore_ascii_case(guid)))
+}
+
+/// The graph with this name, in any case.
+#[must_use]
+pub fn by_name(name: &str) -> Option<&'static Graph> {
+    find(|graph| graph.name.eq_ignore_ascii_case(name))
+}
+
+/// The graph that profiles of version 1 have this element for.
+#[must_use]
+pub fn by_element(element: &str) -> Option<&'static Graph> {
+    find(|graph| graph.element == Some(element))
+}
+
+/// The graph that knows a column which no other graph has; columns such as `Thread Name` are in many.
+#[must_use]
+pub fn by_column(guid: &str) -> Option<&'static Graph> {
+    let mut with = GRAPHS.iter().copied().filter(|graph| graph.by_guid(guid).is_some());
+    let first = with.next();
+    first.filter(|_| with.next().is_none())
+}
+
+fn find(is_it: impl Fn(&Graph) -> bool) -> Option<&'static Graph> {
+    GRAPHS.iter().copied().find(|graph| is_it(graph))
+}
+
+impl Graph {
+    /// Its column with this GUID, in any case.
+    #[must_use]
+    pub fn by_guid(&self, guid: &str) -> Option<&'static Column> {
+        self.columns.iter().find(|column| column.guid.is_some_and(|known| known.eq_ignore_ascii_case(guid)))
+    }
+
+    /// Its column with this title, in any case.
+    #[must_use]
+    pub fn by_name(&self, name: &str) -> Option<&'static Column> {
+        self.columns.iter().find(|column| column.name.eq_ignore_ascii_case(name))
+    }
+}

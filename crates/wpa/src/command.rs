@@ -1,0 +1,301 @@
+//! What both command lines do: for each trace, part of it and table of the profiles a file.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use etwkit_analysis::region::Manifest;
+use etwkit_engine::{Wanted, named, read_rules};
+use etwkit_files::out_file::{self, Replace};
+use etwkit_query::Session;
+use etwkit_query::dump::has_rows;
+use etwkit_query::question::NamedFile;
+use etwkit_query::range::Part as Written;
+use etwkit_terminal::Exit;
+use etwkit_terminal::errors::advised;
+use serde_json::json;
+
+use crate::args::{LineArgs, ProfileArgs};
+use crate::catalog::Graph;
+use crate::front::{Front, Told};
+use crate::line::{Does, Line, OPTIONS};
+use crate::names::Names;
+use crate::part::{Part, View, views};
+use crate::plan::{Plan, graph, plan};
+use crate::profile::{Preset, Profile};
+use crate::{regions, rows, shipped};
+
+/// What `etwkit export` says beside [`ProfileArgs`].
+#[derive(Debug, Clone, Copy)]
+pub struct Output<'a> {
+    /// Only this part of the trace.
+    pub range: Option<&'a str>,
+    /// The folder to write into; without one that of the trace.
+    pub folder: Option<&'a Path>,
+    /// Whether files that are there are replaced.
+    pub force: bool,
+    /// Whether to print JSON.
+    pub json: bool,
+}
+
+/// What is to be done.
+#[derive(Debug)]
+struct Job {
+    /// Traces and extracts.
+    traces: Vec<PathBuf>,
+    profiles: Vec<Profile>,
+    /// The folder to write into; without one that of each trace.
+    folder: Option<PathBuf>,
+    prefix: String,
+    part: Part,
+    regions: Option<NamedFile<Manifest>>,
+    delimiter: u8,
+    single_rows: bool,
+    force: bool,
+    json: bool,
+}
+
+/// `etwkit export --profile`.
+///
+/// # Errors
+/// A profile or trace cannot be read, there are no such marks or regions, nothing of the profiles is known
+/// here, or a file cannot be written.
+pub fn export(
+    args: &ProfileArgs,
+    traces: &[PathBuf],
+    output: Output<'_>,
+    front: &mut dyn Front,
+) -> Result<Exit> {
+    let part = match (output.range, &args.from_mark, &args.to_mark, &args.region) {
+        (Some(range), ..) => Part::Range(range.to_owned(), Written::parse(range)?),
+        (_, Some(from), Some(to), _) => Part::Marks(from.clone(), to.clone()),
+        (.., Some(region)) => Part::Region(region.clone()),
+        _ => Part::All,
+    };
+    let job = Job {
+        traces: traces.to_vec(),
+        profiles: args.profiles.iter().map(|name| profile(name)).collect::<Result<_>>()?,
+        folder: output.folder.map(Path::to_owned),
+        prefix: args.prefix.clone(),
+        part,
+        regions: args.regions.as_deref().map(manifest).transpose()?,
+        delimiter: b',',
+        single_rows: args.rows,
+        force: output.force,
+        json: output.json,
+    };
+    job.run(front)
+}
+
+/// A line of `wpaexporter`.
+///
+/// # Errors
+/// The line is wrong; also those of [`export`].
+pub fn wpaexporter(args: &LineArgs, front: &mut dyn Front) -> Result<Exit> {
+    let line = Line::parse(&args.args)?;
+    if line.help {
+        help().iter().try_for_each(|line| front.tell(Told::Line(line)))?;
+        return Ok(Exit::Answered);
+    }
+    line.notes.iter().try_for_each(|note| front.tell(Told::Note(note)))?;
+    let job = Job {
+        profiles: line.profiles.iter().map(|name| profile(name)).collect::<Result<_>>()?,
+        regions: line.regions.as_deref().map(manifest).transpose()?,
+        traces: line.traces,
+        folder: Some(line.folder.unwrap_or_else(|| PathBuf::from("."))),
+        prefix: line.prefix,
+        part: line.part,
+        delimiter: line.delimiter.unwrap_or(b','),
+        single_rows: false,
+        // Scripts run it again and again. Traces and extracts are never replaced.
+        force: true,
+        json: false,
+    };
+    job.run(front)
+}
+
+/// The options of `wpaexporter`, and what becomes of them.
+fn help() -> Vec<String> {
+    let mut lines = vec!["wpaexporter -i TRACE… -profile FILE|NAME [OPTIONS]".to_owned(), String::new()];
+    for option in OPTIONS {
+        let names: Vec<String> = option.names.iter().map(|name| format!("-{name}")).collect();
+        let does = match option.does {
+            Does::Ours(what) => what.to_owned(),
+            Does::Nothing(why) => format!("changes nothing: {why}"),
+            Does::Refused(why) => format!("refused: {why}"),
+        };
+        lines.push(format!("{:<26} {does}", names.join(", ")));
+    }
+    lines
+}
+
+/// A profile: a file, or one of ours by its name.
+fn profile(name: &str) -> Result<Profile> {
+    let file = Path::new(name);
+    match shipped::by_name(name) {
+        Some(ours) if !file.is_file() => Ok(ours.read()?),
+        None if !file.exists() => {
+            let ours: Vec<&str> = shipped::SHIPPED.iter().map(|ours| ours.name).collect();
+            Err(advised(
+                format!("there is no profile {name}"),
+                format!("name a file, or one of ours: {}", ours.join(", ")),
+            ))
+        }
+        _ => Ok(read_rules(file, Profile::parse)?),
+    }
+}
+
+fn manifest(file: &str) -> Result<NamedFile<Manifest>> {
+    Ok(NamedFile::from(read_rules(Path::new(file), Manifest::parse)?))
+}
+
+/// What became of the tables.
+#[derive(Debug, Default)]
+struct Done {
+    written: u64,
+    empty: u64,
+}
+
+impl Job {
+    fn run(&self, front: &mut dyn Front) -> Result<Exit> {
+        let traces = named(&self.traces, Wanted::Answers, false)?;
+        if self.json {
+            front.tell(Told::JsonStart("export"))?;
+        }
+        let mut done = Done::default();
+        for trace in &traces {
+            let session = front.open(trace)?;
+            let parts = views(&self.part, self.regions.as_ref(), &session)?;
+            let of_trace = if traces.len() > 1 { format!("{}_", stem(trace)) } else { String::new() };
+            for (prefix, view) in &parts {
+                let mut names = Names::new(&format!("{}{of_trace}{prefix}", self.prefix))?;
+                let presets = self.profiles.iter().flat_map(|profile| &profile.presets);
+                for preset in presets {
+                    self.table(
+                        preset,
+                        &folder(self.folder.as_deref(), trace),
+                        &mut names,
+                        (&session, view),
+                        front,
+                        &mut done,
+                    )?;
+                }
+            }
+        }
+        match done {
+            Done { written: 1.., .. } => Ok(Exit::Answered),
+            Done { empty: 1.., .. } => Ok(Exit::Nothing),
+            Done { .. } => Err(advised(
+                "nothing of the profile can be written here",
+                "docs/wpaexporter.md lists the graphs and columns that can",
+            )),
+        }
+    }
+
+    /// Writes one table, and tells what became of it.
+    fn table(
+        &self,
+        preset: &Preset,
+        folder: &Path,
+        names: &mut Names,
+        (session, view): (&Session, &View),
+        front: &mut dyn Front,
+        done: &mut Done,
+    ) -> Result<()> {
+        let plan = match self.planned(preset, view) {
+            Ok(plan) => plan,
+            Err(why) => return self.tell_not(preset, &why, front),
+        };
+        let file = folder.join(names.file(plan.graph.name, &preset.name));
+        let rows = self.write(&plan, &file, (session, view))?;
+        if rows == 0 {
+            done.empty += 1;
+            return self.tell_not(preset, &nothing(plan.graph, session)?, front);
+        }
+        done.written += 1;
+        let name = file.display().to_string();
+        if self.json {
+            let (graph, left_out) = (plan.graph.name, &plan.left_out);
+            let table = json!({"file": name, "graph": graph, "preset": preset.name, "rows": rows,
+                "left_out": left_out, "sql": plan.sql});
+            return front.tell(Told::Json(&table));
+        }
+        front.tell(Told::Line(&format!("{name}: {rows} {}", if rows == 1 { "row" } else { "rows" })))?;
+        plan.left_out.iter().try_for_each(|what| front.tell(Told::Line(&format!("  left out: {what}"))))
+    }
+
+    fn planned(&self, preset: &Preset, view: &View) -> Result<Plan, String> {
+        let Some(graph) = graph(preset) else {
+            let guid = preset.graph_guid.as_deref().or(preset.element.as_deref()).unwrap_or("without a GUID");
+            let names: Vec<&str> = preset
+                .columns
+                .iter()
+                .filter(|shown| shown.is_visible)
+                .map(|shown| shown.name.as_str())
+                .collect();
+            return Err(format!("graph {guid} is not known here; its columns: {}", names.join(", ")));
+        };
+        let has_regions = self.regions.is_some();
+        if graph.table == regions::TABLE && !has_regions {
+            return Err(
+                "no file says what regions are: name one with --regions FILE (wpaexporter: -regionsxml)"
+                    .to_owned(),
+            );
+        }
+        let mut plan = plan(preset, graph, view, self.single_rows)?;
+        if !has_regions && plan.sql.contains(regions::ACTIVITY_JOIN) {
+            plan.left_out.push(
+                "activities, which regions of interest tell: name a file of them with --regions FILE (wpaexporter: -regionsxml)".to_owned(),
+            );
+        }
+        Ok(plan)
+    }
+
+    /// Writes the file if there are rows.
+    fn write(&self, plan: &Plan, file: &Path, (session, view): (&Session, &View)) -> Result<u64> {
+        if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            std::fs::create_dir_all(folder)
+                .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        }
+        let mut out = out_file::buffered(file, Replace::forced(self.force))?;
+        let rows = rows::write(plan, view.capacity_ns(), self.delimiter, session, &mut out)?;
+        if rows > 0 {
+            out_file::keep(out, file)?;
+        }
+        Ok(rows)
+    }
+
+    fn tell_not(&self, preset: &Preset, why: &str, front: &mut dyn Front) -> Result<()> {
+        let of = graph(preset).map(|graph| graph.name);
+        if self.json {
+            let guid = &preset.graph_guid;
+            let table = json!({"graph": of, "graph_guid": guid, "preset": preset.name, "not_written": why});
+            return front.tell(Told::Json(&table));
+        }
+        let graph = of.map(|name| format!("{name}, ")).unwrap_or_default();
+        front.tell(Told::Line(&format!("not written: {graph}{}: {why}", preset.name)))
+    }
+}
+
+/// Why a table has no rows.
+fn nothing(graph: &Graph, session: &Session) -> Result<String> {
+    let table = graph.table;
+    if session.leaves_out(table) {
+        return Ok("the extract is a summary, which has no single rows; `etwkit extract` makes a full one"
+            .to_owned());
+    }
+    let is_there = table == regions::TABLE || has_rows(session, table)?;
+    Ok(if is_there {
+        "no rows, in this part of the trace and with this filter".to_owned()
+    } else {
+        format!("nothing of it was recorded (table {table} is empty)")
+    })
+}
+
+/// The folder of the files of a trace.
+fn folder(named: Option<&Path>, trace: &Path) -> PathBuf {
+    named.or_else(|| trace.parent()).unwrap_or(Path::new("")).to_owned()
+}
+
+fn stem(trace: &Path) -> String {
+    trace.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}

@@ -1,0 +1,159 @@
+//! How numbers are written: plain digits with a point, exactly, whatever the locale of the reader. Windows
+//! Performance Analyzer groups digits by the locale of its machine, so that its files differ between
+//! machines; ours do not.
+
+/// A unit that profiles ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Seconds.
+    Seconds,
+    /// Milliseconds.
+    Milliseconds,
+    /// Microseconds.
+    Microseconds,
+    /// Nanoseconds.
+    Nanoseconds,
+    /// Bytes.
+    Bytes,
+    /// 1024 bytes.
+    Kilobytes,
+    /// 1024² bytes.
+    Megabytes,
+    /// 1024³ bytes.
+    Gigabytes,
+    /// Hexadecimal digits.
+    Hex,
+}
+
+impl Unit {
+    /// What `CellFormat` of a column asks for: the first letter of formats of times says their unit.
+    #[must_use]
+    pub fn of_cell_format(format: &str) -> Option<Self> {
+        Some(match format {
+            "B" => Self::Bytes,
+            "KB" => Self::Kilobytes,
+            "MB" => Self::Megabytes,
+            "GB" => Self::Gigabytes,
+            "x" | "X" => Self::Hex,
+            _ if format.starts_with('s') => Self::Seconds,
+            _ if format.starts_with('m') => Self::Milliseconds,
+            _ if format.starts_with('u') => Self::Microseconds,
+            _ if format.starts_with('n') => Self::Nanoseconds,
+            _ => return None,
+        })
+    }
+
+    /// Whether it measures time.
+    #[must_use]
+    pub const fn is_time(self) -> bool {
+        matches!(self, Self::Seconds | Self::Milliseconds | Self::Microseconds | Self::Nanoseconds)
+    }
+
+    /// Whether it measures sizes.
+    #[must_use]
+    pub const fn is_size(self) -> bool {
+        matches!(self, Self::Bytes | Self::Kilobytes | Self::Megabytes | Self::Gigabytes)
+    }
+
+    /// What stands behind titles.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Seconds => "s",
+            Self::Milliseconds => "ms",
+            Self::Microseconds => "µs",
+            Self::Nanoseconds => "ns",
+            Self::Bytes => "B",
+            Self::Kilobytes => "KB",
+            Self::Megabytes => "MB",
+            Self::Gigabytes => "GB",
+            Self::Hex => "",
+        }
+    }
+
+    /// How many nanoseconds or bytes it is.
+    #[must_use]
+    pub const fn size(self) -> i64 {
+        match self {
+            Self::Seconds => 1_000_000_000,
+            Self::Milliseconds => 1_000_000,
+            Self::Microseconds => 1_000,
+            Self::Kilobytes => 1 << 10,
+            Self::Megabytes => 1 << 20,
+            Self::Gigabytes => 1 << 30,
+            Self::Nanoseconds | Self::Bytes | Self::Hex => 1,
+        }
+    }
+
+    /// Digits behind the point: as many as a nanosecond needs, six for sizes.
+    const fn digits(self) -> usize {
+        match self {
+            Self::Seconds => 9,
+            Self::Milliseconds | Self::Kilobytes | Self::Megabytes | Self::Gigabytes => 6,
+            Self::Microseconds => 3,
+            Self::Nanoseconds | Self::Bytes | Self::Hex => 0,
+        }
+    }
+}
+
+/// A whole number of nanoseconds or bytes in a unit. Times are exact; sizes are rounded at the sixth digit.
+#[must_use]
+pub(crate) fn whole(number: i64, unit: Unit) -> String {
+    let digits = unit.digits();
+    match unit {
+        Unit::Hex => return format!("{number:#x}"),
+        _ if digits == 0 => return number.to_string(),
+        _ => {}
+    }
+    let (size, power) = (u128::from(unit.size().unsigned_abs()), 10_u128.pow(digits as u32));
+    let scaled = (u128::from(number.unsigned_abs()) * power + size / 2) / size;
+    let sign = if number < 0 { "-" } else { "" };
+    format!("{sign}{}.{:0digits$}", scaled / power, scaled % power)
+}
+
+/// A mean of nanoseconds or bytes in a unit.
+#[must_use]
+pub(crate) fn fraction(number: f64, unit: Unit) -> String {
+    let digits = unit.digits().max(3);
+    format!("{:.digits$}", number / unit.size() as f64)
+}
+
+/// Nanoseconds as percent of what all processors had.
+#[must_use]
+pub(crate) fn percent(ns: f64, of_ns: f64) -> String {
+    if of_ns > 0.0 { format!("{:.6}", ns * 100.0 / of_ns) } else { String::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_written_to_the_nanosecond() {
+        assert_eq!(whole(26_420_482_528, Unit::Milliseconds), "26420.482528");
+        assert_eq!(whole(1_500, Unit::Microseconds), "1.500");
+        assert_eq!(whole(-1, Unit::Seconds), "-0.000000001");
+        assert_eq!(whole(i64::MAX, Unit::Nanoseconds), i64::MAX.to_string());
+        assert_eq!(whole(i64::MIN, Unit::Seconds), "-9223372036.854775808");
+    }
+
+    #[test]
+    fn sizes_count_in_powers_of_1024() {
+        assert_eq!(whole(1536, Unit::Kilobytes), "1.500000");
+        assert_eq!(whole(4096, Unit::Bytes), "4096");
+        assert_eq!(whole(-1, Unit::Hex), "0xffffffffffffffff");
+    }
+
+    #[test]
+    fn formats_of_profiles_name_units() {
+        assert_eq!(Unit::of_cell_format("mN"), Some(Unit::Milliseconds));
+        assert_eq!(Unit::of_cell_format("MB"), Some(Unit::Megabytes));
+        assert_eq!(Unit::of_cell_format("N2"), None);
+    }
+
+    #[test]
+    fn percents_are_of_all_processors() {
+        assert_eq!(percent(500.0, 4000.0), "12.500000");
+        assert_eq!(percent(500.0, 0.0), "");
+    }
+}

@@ -1,0 +1,36 @@
+//! What a program gives the export.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Result;
+use etwkit_query::Session;
+use serde_json::Value;
+
+/// Where the export prints, and how it opens what it asks.
+pub trait Front {
+    /// Opens an extract, or the one that a trace becomes.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    fn open(&mut self, path: &Path) -> Result<Arc<Session>>;
+
+    /// Prints something, escaped.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    fn tell(&mut self, told: Told<'_>) -> Result<()>;
+}
+
+/// Something to print.
+#[derive(Debug, Clone, Copy)]
+pub enum Told<'a> {
+    /// A line of the answer.
+    Line(&'a str),
+    /// A note for the error stream.
+    Note(&'a str),
+    /// Which command prints the JSON that follows.
+    JsonStart(&'a str),
+    /// An object of JSON.
+    Json(&'a Value),
+}

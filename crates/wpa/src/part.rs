@@ -1,0 +1,195 @@
+//! Which part of the trace is written: all of it, a range, what lies between two marks, or each instance of
+//! a region of interest.
+
+use anyhow::Result;
+use etwkit_analysis::region::{Manifest, RegionInstance, RegionRequest};
+use etwkit_query::Session;
+use etwkit_query::dump::ask;
+use etwkit_query::dump::trace::TraceInfo;
+use etwkit_query::filter::TextFilter;
+use etwkit_query::question::NamedFile;
+use etwkit_query::range::{Part as Written, Range};
+use etwkit_terminal::errors::advised;
+
+use crate::regions;
+
+/// A moment long before and one long behind every trace, 120 years from its start, with which a difference
+/// still fits into a number.
+const FAR: i64 = 4_000_000_000_000_000_000;
+
+/// Instances of a region that get files of their own.
+const MAX_INSTANCES: usize = 200;
+
+/// A part as it was asked for.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum Part {
+    /// All of the trace.
+    #[default]
+    All,
+    /// What `--range` says, with its text.
+    Range(String, Written),
+    /// From the first mark with the one text to the first one behind it with the other.
+    Marks(String, String),
+    /// Each instance of these regions.
+    Region(String),
+}
+
+/// The part of a trace that is written, and what else SQL needs to know.
+#[derive(Debug, Clone, Default)]
+pub struct View {
+    /// Its begin.
+    pub from_ns: i64,
+    /// Its end.
+    pub to_ns: i64,
+    /// Whether it is less than the trace.
+    pub is_part: bool,
+    /// The end of the trace.
+    pub end_ns: i64,
+    /// Processors of the machine.
+    pub processors: i64,
+    /// The tables of regions, as SQL in front of others.
+    pub regions: String,
+}
+
+etwkit_query::declare! {
+    /// A recording.
+    row Trace {
+        start_ns: i64 = "Begin of what was extracted.",
+        end_ns: i64 = "End of what was extracted.",
+        processors: i64 = "Processors.",
+    }
+
+    /// A mark.
+    row Mark {
+        ts_ns: i64 = "Time.",
+        text: String = "Text.",
+    }
+}
+
+impl View {
+    /// All of a trace, with these instances of regions.
+    ///
+    /// # Errors
+    /// There are too many instances.
+    pub fn of_all(instances: &[RegionInstance]) -> Result<Self> {
+        Ok(Self { regions: regions::tables(instances)?, ..Self::default() })
+    }
+
+    /// What all processors had in the part, in nanoseconds.
+    #[must_use]
+    pub fn capacity_ns(&self) -> f64 {
+        (self.to_ns.min(self.end_ns) - self.from_ns.max(0)).max(0) as f64 * self.processors as f64
+    }
+
+    /// Puts the ends of the part into SQL.
+    #[must_use]
+    pub fn fill(&self, sql: &str) -> String {
+        let (from, to) = if self.is_part { (self.from_ns, self.to_ns) } else { (-FAR, FAR) };
+        self.filled(sql, from, to)
+    }
+
+    /// Puts ends into SQL that cut nothing.
+    #[must_use]
+    pub fn fill_whole(&self, sql: &str) -> String {
+        self.filled(sql, -FAR, FAR)
+    }
+
+    fn filled(&self, sql: &str, from: i64, to: i64) -> String {
+        let number = |number: i64| if number < 0 { format!("({number})") } else { number.to_string() };
+        sql.replace("$from", &number(from)).replace("$to", &number(to)).replace("$end", &number(self.end_ns))
+    }
+
+    /// What has to stand in front of a SELECT over this table.
+    #[must_use]
+    pub fn tables(&self, graph: &crate::catalog::Graph) -> &str {
+        let is_of_regions = graph.table == regions::TABLE
+            || graph.joins.iter().any(|join| join.sql.contains(regions::ACTIVITY_JOIN));
+        if is_of_regions { &self.regions } else { "" }
+    }
+}
+
+/// The parts to write, each with what stands in front of the names of its files.
+///
+/// # Errors
+/// There are no such marks or regions; the query fails.
+pub(crate) fn views(
+    part: &Part,
+    regions: Option<&NamedFile<Manifest>>,
+    session: &Session,
+) -> Result<Vec<(String, View)>> {
+    let facts = "SELECT coalesce(range_start_ns, 0) AS start_ns,
+       coalesce(range_end_ns, duration_ns) AS end_ns, processors FROM trace";
+    let trace = ask::<Trace>(session, facts)?.into_iter().next();
+    let trace = trace.unwrap_or(Trace { start_ns: 0, end_ns: 0, processors: 0 });
+    let instances = regions.map(|file| instances(file, None, session)).transpose()?.unwrap_or_default();
+    let all = View {
+        from_ns: trace.start_ns,
+        to_ns: trace.end_ns,
+        end_ns: trace.end_ns,
+        processors: trace.processors,
+        ..View::of_all(&instances)?
+    };
+    let of = |from_ns: i64, to_ns: i64| View { from_ns, to_ns, is_part: true, ..all.clone() };
+    Ok(match part {
+        Part::All => vec![(String::new(), all)],
+        Part::Range(text, written) => {
+            let info = TraceInfo::ask(session)?;
+            let Range { min, max } = written.place(text, info.clock(), info.duration_ns)?;
+            vec![(String::new(), of(min.max(-FAR), max.min(FAR)))]
+        }
+        Part::Marks(from, to) => {
+            let (from, to) = between(from, to, session)?;
+            vec![(String::new(), of(from, to))]
+        }
+        Part::Region(name) => {
+            let Some(file) = regions else {
+                return Err(advised("no file says what regions are", "name one with --regions FILE"));
+            };
+            let found = self::instances(file, Some(name), session)?;
+            let found: Vec<&RegionInstance> = found.iter().filter(|found| found.stop_ns.is_some()).collect();
+            if found.is_empty() || found.len() > MAX_INSTANCES {
+                let text = format!("the trace has {} instances of the region {name:?}", found.len());
+                let how =
+                    format!("`etwkit dump region --details` lists them; 1 to {MAX_INSTANCES} can be written");
+                return Err(advised(text, how));
+            }
+            let several = found.len() > 1;
+            let prefix = |n: usize| if several { format!("{}_", n + 1) } else { String::new() };
+            let ends = |found: &RegionInstance| of(found.start_ns, found.stop_ns.unwrap_or(FAR));
+            found.iter().enumerate().map(|(n, found)| (prefix(n), ends(found))).collect()
+        }
+    })
+}
+
+fn instances(
+    file: &NamedFile<Manifest>,
+    region: Option<&str>,
+    session: &Session,
+) -> Result<Vec<RegionInstance>> {
+    let request = RegionRequest {
+        manifest: file.clone(),
+        region: region.map(str::to_owned),
+        details: true,
+        ..RegionRequest::default()
+    };
+    Ok(request.ask_instances(session)?.rows)
+}
+
+/// The times of two marks, the second one behind the first. A text that no mark has is taken as a pattern.
+fn between(from: &str, to: &str, session: &Session) -> Result<(i64, i64)> {
+    let marks: Vec<Mark> = ask(session, "SELECT ts_ns, text FROM mark ORDER BY ts_ns, text")?;
+    let first = find(&marks, from, i64::MIN).ok_or_else(|| no_mark(from, ""))?;
+    let second = find(&marks, to, first).ok_or_else(|| no_mark(to, " behind the first"))?;
+    Ok((first, second))
+}
+
+fn find(marks: &[Mark], text: &str, after: i64) -> Option<i64> {
+    let pattern = TextFilter::parse(text);
+    let later = || marks.iter().filter(|mark| mark.ts_ns > after);
+    let exact = later().find(|mark| mark.text == text);
+    exact.or_else(|| later().find(|mark| pattern.matches(Some(&mark.text)))).map(|mark| mark.ts_ns)
+}
+
+fn no_mark(text: &str, behind: &str) -> anyhow::Error {
+    advised(format!("there is no mark {text:?}{behind}"), "`etwkit dump mark` lists the marks that there are")
+}

@@ -1,0 +1,299 @@
+//! A preset as one SELECT over the tables of an extract.
+//!
+//! ```text
+//! WITH picked AS (SELECT value AS v0, … FROM table r JOIN … WHERE only, part of the trace, filter)
+//! SELECT v0 AS c0, sum(v1) AS c1, … FROM picked GROUP BY v0 ORDER BY …
+//! ```
+//!
+//! Columns left of the golden bar are keys. Without a visible one there, each row is written by itself.
+
+use crate::catalog::{self, Column, Graph, Kind, Time};
+use crate::filter;
+use crate::format::Unit;
+use crate::part::View;
+use crate::profile::{Aggregation, ColumnOption, Preset, Shown};
+
+/// More frames than stacks have, so that `stack_root` takes all of them: stacks of the same methods, at
+/// whatever addresses, become one.
+const ALL_FRAMES: u32 = 4096;
+
+/// What is to be asked and written for a preset.
+#[derive(Debug)]
+pub struct Plan {
+    /// The graph.
+    pub graph: &'static Graph,
+    /// The question.
+    pub sql: String,
+    /// The columns of its answer, in their order.
+    pub columns: Vec<Written>,
+    /// What of the preset is left out, in words.
+    pub left_out: Vec<String>,
+}
+
+/// A column of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// Its title.
+    pub title: String,
+    /// What its values are.
+    pub kind: Kind,
+    /// The unit in which they are written, of times and sizes.
+    pub unit: Unit,
+}
+
+/// A column of ours that is shown.
+struct Picked<'p> {
+    shown: &'p Shown,
+    name: &'static str,
+    kind: Kind,
+    sql: String,
+    is_key: bool,
+}
+
+/// The graph of a preset: by its GUID, by its name, by the element of version 1, or by the columns that no
+/// other graph has.
+#[must_use]
+pub(crate) fn graph(preset: &Preset) -> Option<&'static Graph> {
+    let guid = preset.graph_guid.as_deref().map(|guid| guid.trim_matches(['{', '}']));
+    guid.and_then(catalog::by_guid)
+        .or_else(|| preset.graph_name.as_deref().and_then(catalog::by_name))
+        .or_else(|| preset.element.as_deref().and_then(catalog::by_element))
+        .or_else(|| by_columns(preset))
+}
+
+/// The graph that most columns are of, if all that are of one graph alone agree.
+fn by_columns(preset: &Preset) -> Option<&'static Graph> {
+    let mut of = preset.columns.iter().filter_map(|shown| catalog::by_column(&shown.guid));
+    let first = of.next()?;
+    of.all(|graph| graph.name == first.name).then_some(first)
+}
+
+/// Plans a preset. With `single_rows` nothing is added up.
+///
+/// # Errors
+/// Nothing of it can be written, or its filter cannot be followed: why, in words.
+pub fn plan(preset: &Preset, graph: &'static Graph, view: &View, single_rows: bool) -> Result<Plan, String> {
+    let mut left_out = Vec::new();
+    let mut picked = Vec::new();
+    for (place, shown) in preset.columns.iter().enumerate().filter(|(_, shown)| shown.is_visible) {
+        match pick(shown, graph, place < preset.keys) {
+            Ok(column) => picked.push(column),
+            Err(why) => left_out.push(why),
+        }
+    }
+    let is_grouped = !single_rows && picked.iter().any(|column| column.is_key);
+    if is_grouped {
+        picked.retain(|column| match why_not(column) {
+            Some(why) => {
+                left_out.push(format!("{}: {why}", named(column.shown)));
+                false
+            }
+            None => true,
+        });
+    }
+    if picked.is_empty() {
+        return Err(match left_out.as_slice() {
+            [] => "it shows no column".to_owned(),
+            all => format!("none of its columns is known here ({})", all.join("; ")),
+        });
+    }
+    let condition = condition(preset, graph, view)?;
+    let sql = select(graph, &picked, &condition, is_grouped, view);
+    let tags = picked.iter().filter(|column| column.shown.option == ColumnOption::FrameTags);
+    left_out.extend(tags.map(|column| format!("{}: frames are written without tags", named(column.shown))));
+    Ok(Plan { graph, sql, columns: written(&picked, is_grouped), left_out })
+}
+
+/// A column as a profile has it, for people.
+fn named(shown: &Shown) -> String {
+    format!("column \"{}\" {{{}}}", shown.name, shown.guid)
+}
+
+/// What a visible column is here.
+fn pick<'p>(shown: &'p Shown, graph: &'static Graph, is_key: bool) -> Result<Picked<'p>, String> {
+    // A column without a GUID of its own is found by its name.
+    let by_name = || graph.by_name(&shown.name).filter(|known| known.guid.is_none() || shown.guid.is_empty());
+    let known: &'static Column = graph
+        .by_guid(&shown.guid)
+        .or_else(by_name)
+        .ok_or_else(|| format!("{} is not known here", named(shown)))?;
+    let (kind, sql) = match (shown.option, known.kind) {
+        (ColumnOption::StackTag, Kind::Stack) => (Kind::Text, format!("stack_tag({}, 'default')", known.sql)),
+        (ColumnOption::NoPid, Kind::Process(name)) => (known.kind, name.to_owned()),
+        (_, kind) => (kind, known.sql.to_owned()),
+    };
+    Ok(Picked { shown, name: known.name, kind, sql, is_key })
+}
+
+/// Why the rows of a group have no value for a column.
+fn why_not(column: &Picked<'_>) -> Option<String> {
+    let is_number = !matches!(column.kind, Kind::Text | Kind::Process(_) | Kind::Stack | Kind::Hex);
+    match &column.shown.aggregation {
+        _ if column.is_key => None,
+        Aggregation::Other(word) => Some(format!("aggregation \"{word}\" is not known here")),
+        Aggregation::Peak if column.kind != Kind::Bytes => {
+            Some("the most at any time is only computed of sizes that were measured".to_owned())
+        }
+        Aggregation::Sum | Aggregation::Average if !is_number => Some("it cannot be added up".to_owned()),
+        _ => None,
+    }
+}
+
+/// What rows have to meet.
+fn condition(preset: &Preset, graph: &Graph, view: &View) -> Result<String, String> {
+    let mut all: Vec<String> = graph.only.into_iter().map(str::to_owned).collect();
+    if view.is_part {
+        all.push(match graph.time {
+            Time::Moment(at) => format!("{at} BETWEEN $from AND $to"),
+            Time::Span(start, end) => format!("{end} >= $from AND {start} <= $to"),
+        });
+    }
+    if !preset.filter.is_empty() {
+        let sql = filter::sql(&preset.filter, graph)
+            .map_err(|why| format!("its filter cannot be followed: {why}"))?;
+        all.push(if preset.filter_keeps { sql } else { format!("NOT {sql}") });
+    }
+    Ok(if all.is_empty() { "true".to_owned() } else { all.join(" AND ") })
+}
+
+fn select(graph: &Graph, picked: &[Picked<'_>], condition: &str, is_grouped: bool, view: &View) -> String {
+    let numbered = || picked.iter().enumerate();
+    let values: Vec<String> =
+        numbered().map(|(n, column)| format!("{} AS v{n}", value(column, is_grouped, view))).collect();
+    let outputs: Vec<String> = numbered().map(|(n, column)| output(n, column, is_grouped)).collect();
+    let keys: Vec<String> =
+        numbered().filter(|(_, column)| column.is_key).map(|(n, _)| format!("v{n}")).collect();
+    let group = if is_grouped { format!("\nGROUP BY {}", keys.join(", ")) } else { String::new() };
+    let condition = view.fill(condition);
+    let joins = joins(graph, &format!("{} {condition}", values.join(" ")));
+    format!(
+        "WITH {}picked AS (
+SELECT {}
+FROM {} r{joins}
+WHERE {condition})
+SELECT {}
+FROM picked{group}
+ORDER BY {}",
+        view.tables(graph),
+        values.join(", "),
+        graph.table,
+        outputs.join(", "),
+        order(picked)
+    )
+}
+
+/// The SQL of a value of a row.
+fn value(column: &Picked<'_>, is_grouped: bool, view: &View) -> String {
+    let sql = match column.shown.option {
+        ColumnOption::Whole => view.fill_whole(&column.sql),
+        _ => view.fill(&column.sql),
+    };
+    if column.kind == Kind::Stack && is_grouped { format!("stack_root({sql}, {ALL_FRAMES})") } else { sql }
+}
+
+/// The SQL of a value of the file.
+fn output(n: usize, column: &Picked<'_>, is_grouped: bool) -> String {
+    let value = if !is_grouped || column.is_key {
+        format!("v{n}")
+    } else {
+        match column.shown.aggregation {
+            Aggregation::Sum => format!("sum(v{n})"),
+            Aggregation::Average => format!("avg(CAST(v{n} AS DOUBLE))"),
+            Aggregation::Min => format!("min(v{n})"),
+            Aggregation::Max | Aggregation::Peak => format!("max(v{n})"),
+            Aggregation::Count => "count(*)".to_owned(),
+            Aggregation::UniqueCount => format!("count(DISTINCT v{n})"),
+            Aggregation::None | Aggregation::Other(_) => {
+                format!("CASE WHEN count(v{n}) = count(*) AND min(v{n}) = max(v{n}) THEN min(v{n}) END")
+            }
+        }
+    };
+    format!("{value} AS c{n}")
+}
+
+/// The joins whose tables are named in the SQL, or in a join that is needed.
+fn joins(graph: &Graph, sql: &str) -> String {
+    let mut needed: Vec<&str> = Vec::new();
+    let mut seen = sql.to_owned();
+    for join in graph.joins.iter().rev().filter(|join| join.alias != "r") {
+        if names(&seen, join.alias) {
+            seen.push(' ');
+            seen.push_str(join.sql);
+            needed.push(join.sql);
+        }
+    }
+    needed.iter().rev().map(|sql| format!("\n{sql}")).collect()
+}
+
+/// Whether SQL has a column of the table with this alias. Words of a literal may look like one: then a table
+/// is joined in vain, which changes nothing.
+fn names(sql: &str, alias: &str) -> bool {
+    let needle = format!("{alias}.");
+    sql.match_indices(&needle).any(|(at, _)| {
+        let before = sql.get(..at).and_then(|before| before.chars().next_back());
+        !before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '.')
+    })
+}
+
+/// First what the preset sorts by, then all columns, so that the same trace gives the same file.
+fn order(picked: &[Picked<'_>]) -> String {
+    let mut sorted: Vec<(u32, usize, bool)> = Vec::new();
+    for (n, column) in picked.iter().enumerate() {
+        sorted.extend(column.shown.sort.map(|(priority, is_descending)| (priority, n, is_descending)));
+    }
+    sorted.sort_unstable();
+    let by_preset = sorted.iter().map(|(_, n, is_descending)| (*n, *is_descending));
+    let rest = (0..picked.len()).map(|n| (n, false));
+    let terms = by_preset
+        .chain(rest)
+        .map(|(n, is_descending)| format!("c{n}{} NULLS LAST", if is_descending { " DESC" } else { "" }));
+    terms.collect::<Vec<_>>().join(", ")
+}
+
+/// Titles and units.
+fn written(picked: &[Picked<'_>], is_grouped: bool) -> Vec<Written> {
+    let mut written: Vec<Written> = Vec::new();
+    for column in picked {
+        let aggregation = &column.shown.aggregation;
+        let counts = is_grouped
+            && !column.is_key
+            && matches!(aggregation, Aggregation::Count | Aggregation::UniqueCount);
+        let kind = if counts { Kind::Number } else { column.kind };
+        let unit = unit(kind, column.shown.unit);
+        let mut title = title(column, kind, unit);
+        if written.iter().any(|other| other.title == title) {
+            title = format!("{title} ({})", aggregation.word());
+        }
+        written.push(Written { title, kind, unit });
+    }
+    written
+}
+
+/// The unit that values are written in: that of the profile where it measures the same.
+fn unit(kind: Kind, asked: Option<Unit>) -> Unit {
+    let usual = match kind {
+        Kind::Moment => Unit::Seconds,
+        Kind::Duration(unit) => unit,
+        Kind::Hex => Unit::Hex,
+        _ => Unit::Bytes,
+    };
+    let fits = |asked: &Unit| match kind {
+        Kind::Moment | Kind::Duration(_) => asked.is_time(),
+        Kind::Bytes => asked.is_size(),
+        Kind::Number => *asked == Unit::Hex,
+        _ => false,
+    };
+    asked.filter(fits).unwrap_or(usual)
+}
+
+fn title(column: &Picked<'_>, kind: Kind, unit: Unit) -> String {
+    let name = match (column.shown.option, column.kind) {
+        (ColumnOption::StackTag, _) => format!("{} Tag", column.name),
+        (ColumnOption::NoPid, Kind::Process(_)) => format!("{} (Name)", column.name),
+        (ColumnOption::Whole, _) => column.name.replace(" (in view)", ""),
+        _ => column.name.to_owned(),
+    };
+    let has_unit = matches!(kind, Kind::Moment | Kind::Duration(_) | Kind::Bytes);
+    let suffix = format!(" ({})", unit.word());
+    if has_unit && !name.ends_with(&suffix) { format!("{name}{suffix}") } else { name }
+}

@@ -1,0 +1,134 @@
+//! Profiles (`.wpaProfile`): which graphs somebody wants to see, with which columns.
+//!
+//! Versions 1 (Windows Performance Analyzer 6.3) and 2 (10.x) become the same [`Profile`]. Whether there is
+//! such a graph or column here is none of the reader's business: everything that a profile shows is kept.
+
+mod read;
+
+use crate::format::Unit;
+
+/// What a profile shows, in its order.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Profile {
+    /// The version of its format, 1 or 2.
+    pub version: u32,
+    /// Tables.
+    pub presets: Vec<Preset>,
+}
+
+/// A table: a graph with chosen columns.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Preset {
+    /// GUID of the graph, where the profile has it.
+    pub graph_guid: Option<String>,
+    /// Name of the graph, where the profile has it.
+    pub graph_name: Option<String>,
+    /// The element that stands for the graph in version 1.
+    pub element: Option<String>,
+    /// Title of the tab that it is in.
+    pub view: String,
+    /// Its name.
+    pub name: String,
+    /// All columns, in their order; those that are not visible count for [`Self::keys`].
+    pub columns: Vec<Shown>,
+    /// So many of the columns, visible or not, are left of the golden bar.
+    pub keys: usize,
+    /// A condition of the query language; empty for none.
+    pub filter: String,
+    /// Whether rows that meet the filter are kept; else they are left out.
+    pub filter_keeps: bool,
+}
+
+/// A column of a preset.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Shown {
+    /// GUID of the column.
+    pub guid: String,
+    /// Its name, as the profile has it.
+    pub name: String,
+    /// Whether it is shown.
+    pub is_visible: bool,
+    /// How rows with the same keys become one value.
+    pub aggregation: Aggregation,
+    /// Whether rows are sorted by it: its place among the columns that are sorted by, and whether the largest
+    /// comes first.
+    pub sort: Option<(u32, bool)>,
+    /// The unit that `CellFormat` asks for.
+    pub unit: Option<Unit>,
+    /// What an element in it asks for.
+    pub option: ColumnOption,
+}
+
+/// What a column shows in another way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ColumnOption {
+    /// As usual.
+    #[default]
+    None,
+    /// Of a stack its tag.
+    StackTag,
+    /// Of a stack the tags of its frames.
+    FrameTags,
+    /// Of a process its name without the id.
+    NoPid,
+    /// The whole time, not only the part in view.
+    Whole,
+}
+
+/// How values become one.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Aggregation {
+    /// Not: there is a value only where all rows have the same one.
+    #[default]
+    None,
+    /// The sum.
+    Sum,
+    /// The mean.
+    Average,
+    /// The smallest.
+    Min,
+    /// The largest.
+    Max,
+    /// The number of rows.
+    Count,
+    /// The number of different values.
+    UniqueCount,
+    /// The most at any time.
+    Peak,
+    /// Another word.
+    Other(String),
+}
+
+impl Aggregation {
+    /// What stands in `AggregationMode`.
+    #[must_use]
+    pub fn of(word: &str) -> Self {
+        match word.to_ascii_lowercase().as_str() {
+            "" | "none" => Self::None,
+            "sum" => Self::Sum,
+            "average" => Self::Average,
+            "min" => Self::Min,
+            "max" => Self::Max,
+            "count" => Self::Count,
+            "uniquecount" => Self::UniqueCount,
+            "peak" => Self::Peak,
+            _ => Self::Other(word.to_owned()),
+        }
+    }
+
+    /// The word for it.
+    #[must_use]
+    pub fn word(&self) -> &str {
+        match self {
+            Self::None => "None",
+            Self::Sum => "Sum",
+            Self::Average => "Average",
+            Self::Min => "Min",
+            Self::Max => "Max",
+            Self::Count => "Count",
+            Self::UniqueCount => "UniqueCount",
+            Self::Peak => "Peak",
+            Self::Other(word) => word,
+        }
+    }
+}

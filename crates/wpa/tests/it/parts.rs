@@ -1,0 +1,74 @@
+//! Parts of a trace: ranges, what lies between marks, instances of regions.
+
+use etwkit_terminal::Exit;
+use etwkit_wpa::ProfileArgs;
+
+use crate::support::Place;
+
+const USAGE: &str = "CPU Usage (in view) (ms)";
+const THREADS: &str = "CPU_Usage_(Precise)_Utilization_by_Process,_Thread.csv";
+const SAMPLES: &str = "CPU_Usage_(Sampled)_Utilization_By_Process.csv";
+
+fn cpu(prefix: &str) -> ProfileArgs {
+    ProfileArgs { profiles: vec!["cpu".to_owned()], prefix: prefix.to_owned(), ..ProfileArgs::default() }
+}
+
+/// CPU of parts that follow each other adds up to that of the whole, to a nanosecond for each cut.
+#[test]
+fn parts_add_up_to_the_whole() {
+    let mut place = Place::new("office");
+    let end = place.number("SELECT duration_ns FROM trace");
+    let cut = end / 3;
+    place.export(&cpu("all_"), None).unwrap();
+    let ranges =
+        [format!("..{}ns", cut - 1), format!("{cut}ns..{}ns", 2 * cut - 1), format!("{}ns..", 2 * cut)];
+    let (mut run_ns, mut weight_ns) = (0, 0);
+    for (n, range) in ranges.iter().enumerate() {
+        let prefix = format!("part{n}_");
+        assert_eq!(place.export(&cpu(&prefix), Some(range)).unwrap(), Exit::Answered);
+        run_ns += place.table(&format!("{prefix}{THREADS}")).sum(USAGE);
+        weight_ns += place.table(&format!("{prefix}{SAMPLES}")).sum("Weight (in view) (ms)");
+    }
+    let whole = place.table(&format!("all_{THREADS}")).sum(USAGE);
+    // Between two parts lies a nanosecond on each processor.
+    let between = 2 * place.number("SELECT processors FROM trace");
+    assert!((0..=between).contains(&(whole - run_ns)), "{whole} {run_ns}");
+    assert_eq!(place.table(&format!("all_{SAMPLES}")).sum("Weight (in view) (ms)"), weight_ns);
+}
+
+#[test]
+fn a_range_of_wpaexporter_is_that_of_ours() {
+    let mut place = Place::new("office");
+    place.wpaexporter("-profile cpu -prefix a_ -range 500ms 1500000000").unwrap();
+    place.export(&cpu("b_"), Some("0.5..1.5")).unwrap();
+    let read = |prefix: &str| std::fs::read(place.out().join(format!("{prefix}{THREADS}"))).unwrap();
+    assert!(read("a_") == read("b_"));
+}
+
+#[test]
+fn what_lies_between_marks_is_written() {
+    let mut place = Place::new("office");
+    if place.number("SELECT count(DISTINCT text) FROM mark") < 2 {
+        etwkit_testkit::skip("parts::what_lies_between_marks_is_written: the scenario has no two marks");
+        return;
+    }
+    let first = "SELECT min(ts_ns) FROM mark";
+    let text = |sql: &str| {
+        place.numbers(&format!("SELECT text AS name, ts_ns AS number FROM mark WHERE ts_ns = ({sql})"))
+    };
+    let (from, from_ns) = text(first).pop_first().unwrap();
+    let last = format!("SELECT max(ts_ns) FROM mark WHERE text <> '{}'", from.replace('\'', "''"));
+    let (to, _) = text(&last).pop_first().unwrap();
+    let to_sql = format!(
+        "SELECT min(ts_ns) FROM mark WHERE text = '{}' AND ts_ns > {from_ns}",
+        to.replace('\'', "''")
+    );
+    let to_ns = place.number(&to_sql);
+    let args = ProfileArgs { from_mark: Some(from), to_mark: Some(to), ..cpu("marks_") };
+    place.export(&args, None).unwrap();
+    place.export(&cpu("range_"), Some(&format!("{from_ns}ns..{to_ns}ns"))).unwrap();
+    let read = |prefix: &str| std::fs::read(place.out().join(format!("{prefix}{THREADS}"))).unwrap();
+    assert!(read("marks_") == read("range_"));
+    let error = place.wpaexporter("-profile cpu -marks NoSuchMark Other").unwrap_err();
+    assert_eq!(error.to_string(), "there is no mark \"NoSuchMark\"");
+}

@@ -1,0 +1,145 @@
+// The page without a pointer: lanes and their moments, tables, the palette, the inspector.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Locator, Page } from "playwright-core";
+import { noErrors, quit, ready, type Served, scenario, serve, settled, visit } from "./support";
+
+let served: Served;
+before(async () => {
+  served = await serve([scenario("git-bash")]);
+});
+after(() => quit(served));
+
+async function opened() {
+  const seen = await visit(served.link);
+  await ready(seen.page);
+  return seen;
+}
+
+const fragment = (page: Page) => decodeURIComponent(new URL(page.url()).hash);
+
+async function press(page: Page, ...keys: string[]) {
+  for (const key of keys) await page.keyboard.press(key);
+  await settled(page);
+}
+
+/** Steps of Tab that a reader takes, at most, to reach anything. */
+const MOST_STEPS = 250;
+
+/** Presses Tab, or Shift+Tab, until something has the focus. */
+async function tabTo(page: Page, target: Locator, key: "Tab" | "Shift+Tab" = "Tab") {
+  const wanted = await target.elementHandle();
+  for (let step = 0; step < MOST_STEPS; step++) {
+    await page.keyboard.press(key);
+    if (await page.evaluate((element) => document.activeElement === element, wanted)) return;
+  }
+  assert.fail(`${target} has no focus after ${MOST_STEPS} steps`);
+}
+
+/** The moment in the address: lane and nanoseconds. */
+function moment(page: Page): { lane: string; at: number } {
+  const [, lane, at] = /focus=(\w+:\d+)@(-?\d+)/.exec(fragment(page)) ?? [];
+  assert.ok(lane !== undefined, `${page.url()} has a moment`);
+  return { lane, at: Number(at) };
+}
+
+/** The first lane of threads gets a moment; the inspector shows it. */
+async function chooseLane(page: Page) {
+  await tabTo(page, page.locator('[data-graph="threads"] .lane').first());
+  await press(page, "Enter");
+}
+
+test("a lane, its moment, the states around it, and along the chain of waits and back", async () => {
+  const seen = await opened();
+  const { page } = seen;
+  await chooseLane(page);
+  const first = moment(page);
+  await press(page, "ArrowDown", "Enter");
+  assert.notEqual(moment(page).lane, first.lane, "an arrow goes to the next lane");
+  await press(page, "ArrowUp", "Enter");
+  assert.deepEqual(moment(page), first);
+  await press(page, "]");
+  const next = moment(page);
+  assert.ok(next.at > first.at && next.lane === first.lane);
+  await press(page, "[");
+  assert.ok(moment(page).at < next.at);
+  const inspector = page.getByRole("complementary", { name: "Inspector" });
+  const readying = inspector.locator(".readying");
+  for (let step = 0; step < 12 && (await readying.count()) === 0; step++) await press(page, "]");
+  const waits = moment(page);
+  const ended = await readying.locator(".readying-thread").textContent();
+  await press(page, "j");
+  assert.notEqual(moment(page).lane, waits.lane, "another thread ended the wait");
+  const thread = await inspector.locator("dd").first().textContent();
+  assert.ok(ended?.includes(thread?.trim() ?? "?"), `${ended} is the thread ${thread}`);
+  await press(page, "k");
+  assert.deepEqual(moment(page), waits);
+  noErrors(seen);
+  await seen.close();
+});
+
+test("the inspector's state becomes the selected part, and its thread a filter", async () => {
+  const seen = await opened();
+  const { page } = seen;
+  await chooseLane(page);
+  const inspector = page.getByRole("complementary", { name: "Inspector" });
+  await tabTo(page, inspector.getByRole("button", { name: "Select it" }));
+  await press(page, "Enter");
+  assert.match(fragment(page), /;range=\d+-\d+/);
+  await press(page, "Escape", "Escape");
+  assert.doesNotMatch(fragment(page), /;(range|focus)=/, "Esc drops the moment, then the part");
+  await press(page, "Shift+I");
+  assert.equal(await inspector.count(), 0);
+  noErrors(seen);
+  await seen.close();
+});
+
+test("a table unfolds, narrows and is grouped anew", async () => {
+  const seen = await opened();
+  const { page } = seen;
+  await press(page, "g", "w");
+  const grid = page.locator(".below").getByRole("treegrid").first();
+  await tabTo(page, grid);
+  await press(page, "Home");
+  const chosen = grid.locator('[role="row"][aria-selected="true"]');
+  assert.equal(await chosen.getAttribute("aria-level"), "1");
+  await press(page, "ArrowRight");
+  assert.ok((await grid.locator('[aria-level="2"]').count()) > 0, "the group is unfolded");
+  await press(page, "ArrowRight");
+  assert.equal(await chosen.getAttribute("aria-level"), "2");
+  await press(page, "ArrowLeft", "ArrowLeft");
+  assert.equal(await grid.locator('[aria-level="2"]').count(), 0, "and closed again");
+  await press(page, "Enter");
+  assert.match(fragment(page), /;process=\d+/);
+  await press(page, "Backspace");
+  assert.doesNotMatch(fragment(page), /;process=/);
+  const groups = page.locator(".below .group-bar .chip").filter({ hasText: "›" });
+  const before = await groups.first().textContent();
+  const inward = page.locator(".below .group-bar").getByRole("button", { name: / in$/ }).first();
+  await tabTo(page, inward, "Shift+Tab");
+  await press(page, "Enter");
+  assert.notEqual(await groups.first().textContent(), before, "another group is the first one");
+  assert.match(fragment(page), /;set\.[\w-]+=/);
+  noErrors(seen);
+  await seen.close();
+});
+
+test("the palette finds a process as a filter and runs commands", async () => {
+  const seen = await opened();
+  const { page } = seen;
+  await press(page, "Control+k");
+  await page.keyboard.type("NwScanSvc");
+  await page.getByRole("option").filter({ hasText: "NwScanSvc.exe" }).first().waitFor();
+  await press(page, "Enter");
+  assert.match(fragment(page), /;process/);
+  assert.equal(await page.locator(".filter").count(), 1);
+  await press(page, "Backspace");
+  assert.equal(await page.locator(".filter").count(), 0);
+  await press(page, "Control+Shift+P");
+  await page.keyboard.type("graphs as tables");
+  await press(page, "Enter");
+  assert.ok((await page.locator(".timeline .twin").count()) > 0);
+  noErrors(seen);
+  await seen.close();
+});

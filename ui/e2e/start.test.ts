@@ -1,0 +1,130 @@
+// Without a trace: the start screen, and each way from it to an open trace.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { after, test } from "node:test";
+import type { Page } from "playwright-core";
+import {
+  barriers,
+  noErrors,
+  pictures,
+  quit,
+  type Served,
+  scenario,
+  serve,
+  settled,
+  type Visit,
+  visit,
+} from "./support";
+
+const servers: Served[] = [];
+after(async () => {
+  for (const served of servers) await quit(served);
+});
+
+/** The start screen of a new server: one that has a trace shows that. */
+async function started(cache: string, options: { dark?: boolean; state?: string } = {}): Promise<Visit> {
+  const served = await serve([], `start-${cache}`);
+  servers.push(served);
+  const seen = await visit(`${served.link}${options.state ?? ""}`, options);
+  await seen.page.getByRole("heading", { name: "Open a trace" }).waitFor();
+  return seen;
+}
+
+const pathBox = (page: Page) => page.getByRole("textbox", { name: "Path of a trace or an extract" });
+
+/** The trace is open: its name is in the title, and its graphs are drawn. */
+async function opens(page: Page, name: RegExp) {
+  await page.locator("canvas").nth(1).waitFor({ timeout: 180_000 });
+  await settled(page);
+  assert.match(await page.title(), name);
+}
+
+test("it offers a path, a file and the demonstration, in both themes and to everybody", async () => {
+  const complaints: string[] = [];
+  for (const dark of [false, true]) {
+    const theme = dark ? "dark" : "light";
+    const seen = await started(theme, { dark });
+    const { page } = seen;
+    assert.ok(await pathBox(page).isVisible());
+    assert.ok(await page.getByRole("button", { name: "Open the demonstration" }).isVisible());
+    assert.equal(await page.getByRole("heading", { name: "Recent" }).count(), 0, "nothing was opened before");
+    complaints.push(...(await barriers(page, `start, ${theme}`)));
+    await page.screenshot({ path: path.join(pictures, `${theme}-start.png`) });
+    noErrors(seen);
+    await seen.close();
+  }
+  assert.deepEqual(complaints, []);
+});
+
+test("a path that leads nowhere is told as such, and another can be opened", async () => {
+  const seen = await started("nowhere");
+  const { page } = seen;
+  await pathBox(page).fill("/nowhere/at-all.etl");
+  await page.keyboard.press("Enter");
+  await page.getByText("there is no /nowhere/at-all.etl").waitFor();
+  assert.deepEqual(await barriers(page, "cannot be opened"), []);
+  await page.getByRole("button", { name: "Open another" }).click();
+  await pathBox(page).waitFor();
+  noErrors(seen);
+  await seen.close();
+});
+
+test("a path opens, and is among the recent ones of the next start", async () => {
+  const trace = scenario("name-lookup");
+  const seen = await started("path");
+  await pathBox(seen.page).fill(trace);
+  await seen.page.getByRole("button", { name: "Open", exact: true }).click();
+  await opens(seen.page, /name-lookup/);
+  noErrors(seen);
+  await seen.close();
+  const next = await started("path");
+  await next.page.getByRole("heading", { name: "Recent" }).waitFor();
+  assert.deepEqual(await barriers(next.page, "recent traces"), []);
+  await next.page.getByRole("button", { name: trace }).click();
+  await opens(next.page, /name-lookup/);
+  noErrors(next);
+  await next.close();
+});
+
+test("a file that is chosen is sent and opened", async () => {
+  const seen = await started("chosen");
+  await seen.page.locator("input[type=file]").setInputFiles(scenario("timers"));
+  await opens(seen.page, /timers/);
+  noErrors(seen);
+  await seen.close();
+});
+
+test("a file that is dropped anywhere is sent and opened", async () => {
+  const seen = await started("dropped");
+  const { page } = seen;
+  const bytes = readFileSync(scenario("system-calls")).toString("base64");
+  const carried = await page.evaluateHandle((text) => {
+    const transfer = new DataTransfer();
+    const content = Uint8Array.from(atob(text), (one) => one.charCodeAt(0));
+    transfer.items.add(new File([content], "dropped.etl"));
+    return transfer;
+  }, bytes);
+  await page.dispatchEvent("body", "drop", { dataTransfer: carried });
+  await opens(page, /dropped/);
+  noErrors(seen);
+  await seen.close();
+});
+
+test("the demonstration opens by keyboard", async () => {
+  const seen = await started("demo");
+  const { page } = seen;
+  await page.getByRole("button", { name: "Open the demonstration" }).focus();
+  await page.keyboard.press("Enter");
+  await opens(page, /\.etl/);
+  noErrors(seen);
+  await seen.close();
+});
+
+test("what a link does not find here is told on the start screen", async () => {
+  const seen = await started("link", { state: ";v1;trace=ffffffffffffffff" });
+  await seen.page.getByText("The link is of a trace that is not open here.").waitFor();
+  noErrors(seen);
+  await seen.close();
+});

@@ -1,0 +1,44 @@
+// What the rules found in a trace. They are asked once for each, whoever wants to know; what they found is kept,
+// and a page that is closed ends its question.
+
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { api } from "../api";
+import type { FindingsAnswer, TraceInfo } from "../wire";
+import { type Answered, failureOf } from "./answer";
+
+const NOTHING: Answered<FindingsAnswer> = { data: null, failure: null, isBusy: true };
+
+const answers = signal<ReadonlyMap<string, Answered<FindingsAnswer>>>(new Map());
+
+function keep(hash: string, answered: Answered<FindingsAnswer>): void {
+  answers.value = new Map(answers.peek()).set(hash, answered);
+}
+
+/** Asks the rules, unless they were asked of this trace; after a failure again. */
+export async function askFindings(trace: TraceInfo): Promise<void> {
+  const hash = trace.opening?.hash;
+  const known = hash === undefined ? undefined : answers.peek().get(hash);
+  if (hash === undefined || (known !== undefined && known.failure === null)) return;
+  keep(hash, NOTHING);
+  try {
+    keep(hash, { data: await api.findings({ trace: trace.id }), failure: null, isBusy: false });
+  } catch (error) {
+    const failure = failureOf(error) ?? {
+      code: "cancelled",
+      message: "The question was given up.",
+      hint: null,
+    };
+    keep(hash, { data: null, failure, isBusy: false });
+  }
+}
+
+/** What is known of the findings of a trace; the first who wants to know asks. */
+export function useFindings(trace: TraceInfo): Answered<FindingsAnswer> {
+  const hash = trace.opening?.hash ?? "";
+  const known = answers.value.get(hash);
+  useEffect(() => {
+    if (known === undefined) void askFindings(trace);
+  }, [hash]);
+  return known ?? NOTHING;
+}

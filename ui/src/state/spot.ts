@@ -1,0 +1,137 @@
+// Where a finding is seen: its part of the trace, process and moment, and the view that its evidence names.
+
+import { around, within } from "../lib/scale";
+import type { Chip, Evidence, Finding, Opening, QuestionInfo, Range } from "../wire";
+import type { ViewState } from "./view-state";
+
+/** Views that show the rows of a question, with the table that they need. Others are asked as they are. */
+const VIEWS: Record<string, { view: string; table: string; settings?: object }> = {
+  cpu: { view: "flame", table: "cpu_sample", settings: { weight: "cpu" } },
+  wait: { view: "flame", table: "context_switch", settings: { weight: "wait" } },
+  disk: { view: "disk", table: "disk_io" },
+  file: { view: "file", table: "file_io" },
+  "hard-fault": { view: "hard-fault", table: "hard_fault" },
+  dns: { view: "dns", table: "dns_query" },
+  registry: { view: "registry", table: "registry_io" },
+};
+
+/** Options that say how rows are written, not which ones: every view has them all. */
+const LOOKS = new Set([
+  "details",
+  "show_stack",
+  "per_process",
+  "per_thread",
+  "include_dll",
+  "top_methods",
+  "top",
+  "dir_level",
+]);
+
+export interface Asked {
+  question: string;
+  /** As requests call them. */
+  options: Record<string, unknown>;
+}
+
+/** A command line as a question with its options; nothing where it is none. */
+export function askedBy(words: readonly string[], questions: readonly QuestionInfo[]): Asked | null {
+  const question = questions.find((one) => words[0] === "dump" && one.name === words[1]);
+  if (question === undefined) return null;
+  const options: Record<string, unknown> = {};
+  for (let at = 2; at < words.length; at++) {
+    const name = words[at]?.replace(/^--/, "").replaceAll("-", "_") ?? "";
+    const option = question.options.find((one) => one.name === name);
+    if (option === undefined || !words[at]?.startsWith("--")) return null;
+    if (option.kind === "flag") options[name] = true;
+    else {
+      at += 1;
+      const value = words[at] ?? "";
+      const isNumber = option.kind === "whole" || option.kind === "number";
+      options[name] = isNumber ? Number(value) : option.kind === "several" ? [value] : value;
+    }
+  }
+  return { question: question.name, options };
+}
+
+const isImage = (name: string) => /^[^\\/;*?]+\.(sys|dll|exe)$/i.test(name);
+const isPath = (name: string) => /^([a-z]:\\|\\\\)/i.test(name);
+
+/** What narrows a view as the options do; nothing where a view cannot say one of them. */
+function chipsOf(finding: Finding, evidence: Evidence, asked: Asked): Chip[] | null {
+  const chips: Chip[] = [];
+  const include = (field: Chip["field"], values: string[]) => chips.push({ field, values, exclude: false });
+  for (const [name, value] of Object.entries(asked.options)) {
+    if (LOOKS.has(name)) continue;
+    if (name === "process" && evidence.processes.length > 0)
+      include("process", evidence.processes.map(String));
+    else if (name === "method" || name === "methods") {
+      if (value === "*") continue;
+      if (!isImage(finding.culprit)) return null;
+      include("module", [finding.culprit]);
+    } else return null;
+  }
+  if (isPath(finding.culprit) && ["disk", "file", "hard-fault"].includes(asked.question)) {
+    include("file", [finding.culprit]);
+  }
+  return chips;
+}
+
+/** The part of the trace with some space: rows that end with it are in it, and it is wide enough to be seen. */
+export function spotRange(finding: Finding, whole: Range): Range | null {
+  const { at_ns, longest_ns } = finding;
+  const range =
+    finding.range ?? (at_ns === null ? null : { from_ns: at_ns, to_ns: at_ns + (longest_ns ?? 0) });
+  if (range === null) return null;
+  const length = range.to_ns - range.from_ns;
+  const least = (whole.to_ns - whole.from_ns) / 500;
+  const more = Math.max(length * 0.02, (least - length) / 2, 1000);
+  return within({ from_ns: range.from_ns - more, to_ns: range.to_ns + more }, whole);
+}
+
+type Place = Pick<ViewState, "view" | "chips" | "settings">;
+
+/** The view of the first command line that one shows. */
+function placeOf(finding: Finding, opening: Opening, questions: readonly QuestionInfo[]): Place {
+  const has = (table: string) => opening.tables.some((one) => one.name === table && one.rows > 0);
+  for (const evidence of finding.evidence) {
+    const asked = askedBy(evidence.words, questions);
+    if (asked === null) continue;
+    const known = VIEWS[asked.question];
+    const chips = chipsOf(finding, evidence, asked);
+    if (known !== undefined && chips !== null && has(known.table)) {
+      return { view: known.view, chips, settings: known.settings ? { [known.view]: known.settings } : {} };
+    }
+    const { question, options } = asked;
+    return { view: "ask", chips: [], settings: { ask: { question, values: { [question]: options } } } };
+  }
+  const victim = finding.process_key;
+  const chips: Chip[] =
+    victim === null ? [] : [{ field: "process", values: [String(victim)], exclude: false }];
+  return { view: "overview", chips, settings: {} };
+}
+
+/** What the page shows of a finding: a change of what it shows now. */
+export function spotOf(
+  finding: Finding,
+  opening: Opening,
+  questions: readonly QuestionInfo[],
+  now: ViewState["settings"],
+): Partial<ViewState> {
+  const { view, chips, settings } = placeOf(finding, opening, questions);
+  const range = spotRange(finding, opening.range);
+  const { thread_key, at_ns, longest_ns } = finding;
+  // The middle of the longest piece: what begins with it has not begun at its first moment for sure.
+  const focus =
+    thread_key === null || at_ns === null
+      ? null
+      : { kind: "thread" as const, key: thread_key, at_ns: at_ns + Math.floor((longest_ns ?? 0) / 2) };
+  return {
+    view,
+    chips,
+    range,
+    window: range === null ? opening.range : around(range, opening.range, 0.25),
+    mode: "narrow",
+    focus,
+    settings: { ...now, ...settings },
+  };
+}

@@ -1,0 +1,119 @@
+// The front page: what made it slow, the costliest first, each with a way to where it is seen.
+
+import { useEffect, useState } from "preact/hooks";
+import { Failed } from "../../components/failed";
+import { counted, duration, percent } from "../../lib/format";
+import { shown } from "../../lib/safe";
+import { askFindings, useFindings } from "../../state/findings";
+import type { Finding, FindingsAnswer } from "../../wire";
+import { SourceLine, useSettings } from "../panel";
+import type { View, ViewProps } from "../view";
+import { GoButton } from "./go";
+import { FindingTable, idOf } from "./table";
+import { RulesAsked } from "./unchecked";
+
+export const FINDINGS: View = {
+  id: "findings",
+  title: "Findings",
+  group: "Overview",
+  sentence: "What made it slow, the costliest first",
+  key: "r",
+  lacks: () => null,
+  Panel: FindingsPanel,
+};
+
+interface FindingsSettings {
+  /** What is unfolded. */
+  open: string[];
+}
+
+function FindingsPanel(props: ViewProps) {
+  const { data, failure } = useFindings(props.trace);
+  if (failure !== null) {
+    return (
+      <section class="view findings">
+        <Failed failure={failure} />
+        <p class="finding-again">
+          <button type="button" onClick={() => void askFindings(props.trace)}>
+            Ask again
+          </button>
+        </p>
+      </section>
+    );
+  }
+  return (
+    <section class="view findings">
+      {data === null ? <Asking /> : <Answered {...props} answer={data} />}
+    </section>
+  );
+}
+
+/** Rules take their time; meanwhile the reader sees that they do. */
+function Asking() {
+  const [seconds, setSeconds] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => setSeconds((last) => last + 1), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <div class="findings-body">
+      <p class="finding-lead is-asking" role="status">
+        Asking the rules what made it slow…
+      </p>
+      <p class="finding-cost">
+        <progress aria-label="Asking the rules" /> <span aria-hidden="true">{seconds} s</span>
+      </p>
+    </div>
+  );
+}
+
+function Answered({ answer, ...props }: ViewProps & { answer: FindingsAnswer }) {
+  const [settings, change] = useSettings<FindingsSettings>(FINDINGS.id, { open: [] });
+  const first = answer.findings.find((one) => one.cost_ns !== null);
+  const toggle = (finding: Finding) => {
+    const id = idOf(finding);
+    const without = settings.open.filter((one) => one !== id);
+    change({ open: without.length < settings.open.length ? without : [...without, id] });
+  };
+  return (
+    <>
+      {/* It scrolls by itself: the keyboard has to reach it. */}
+      <section class="findings-body" aria-label="What was found" tabIndex={0}>
+        <Lead finding={first} answer={answer} {...props} />
+        {answer.findings.length > 0 && (
+          <FindingTable {...props} findings={answer.findings} open={settings.open} onToggle={toggle} />
+        )}
+        <RulesAsked rules={answer.rules} isOpen={first === undefined} />
+      </section>
+      <SourceLine source={answer.source} />
+    </>
+  );
+}
+
+type LeadProps = ViewProps & { finding: Finding | undefined; answer: FindingsAnswer };
+
+/** The sentence above all. */
+function Lead({ finding, answer, opening }: LeadProps) {
+  if (finding === undefined) {
+    const asked = answer.rules.filter((one) => one.state === "found" || one.state === "nothing").length;
+    return (
+      <>
+        <p class="finding-lead">No cause of slowness was found</p>
+        <p class="finding-cost">
+          {counted(asked, "rule")} had what {asked === 1 ? "it needs" : "they need"}
+          {answer.findings.length > 0 ? "; what follows is only to be known" : ""}
+        </p>
+      </>
+    );
+  }
+  const share = finding.share === null ? "" : `, ${percent(finding.share)} of the recording`;
+  return (
+    <>
+      <p class="finding-lead">{shown(finding.sentence)}</p>
+      <p class="finding-cost">
+        Cost {duration(finding.cost_ns ?? 0)}
+        {share} <GoButton finding={finding} opening={opening} isMain />
+      </p>
+    </>
+  );
+}
