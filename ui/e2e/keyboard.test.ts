@@ -125,6 +125,35 @@ test("a table unfolds, narrows and is grouped anew", async () => {
   await seen.close();
 });
 
+test("a table is sorted by any of its columns", async () => {
+  const seen = await opened();
+  const { page } = seen;
+  await press(page, "g", "w");
+  const grid = page.locator(".below").getByRole("treegrid").first();
+  const titles = grid.getByRole("columnheader");
+  const sorted = grid.locator('[role="columnheader"][aria-sort]');
+  await tabTo(page, grid);
+  await press(page, "Tab");
+  const focused = () =>
+    titles.evaluateAll((all) => all.findIndex((title) => title.contains(document.activeElement)));
+  const first = await focused();
+  assert.ok(first >= 0, "the next stop behind the rows is a title");
+  await press(page, "End");
+  assert.equal(await focused(), (await titles.count()) - 1);
+  const name = await titles.last().textContent();
+  await press(page, "Enter");
+  assert.ok((await sorted.textContent())?.startsWith(name ?? "?"), `the table is sorted by ${name}`);
+  const order = await sorted.getAttribute("aria-sort");
+  await press(page, "Space");
+  assert.notEqual(await sorted.getAttribute("aria-sort"), order, "once more, it is sorted the other way");
+  await press(page, "ArrowLeft");
+  assert.equal(await focused(), (await titles.count()) - 2);
+  await press(page, "Home");
+  assert.equal(await focused(), 0);
+  noErrors(seen);
+  await seen.close();
+});
+
 test("the palette finds a process as a filter and runs commands", async () => {
   const seen = await opened();
   const { page } = seen;

@@ -20,6 +20,12 @@ impl TagArgs {
         !self.files.is_empty()
     }
 
+    /// Names of the sets that the files become.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        self.files.iter().map(name).collect()
+    }
+
     /// The built-in set, and one for each file, which has its name.
     pub(crate) fn sets(&self) -> anyhow::Result<Vec<TagSet>> {
         Ok(tag_sets(&self.files)?)

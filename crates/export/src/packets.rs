@@ -166,6 +166,9 @@ pub(crate) fn find<'s>(
     if request.thread_roots {
         return Err(refused("--per-thread"));
     }
+    if request.tags.tags.is_some() {
+        return Err(refused("--tag"));
+    }
     let events =
         PACKET_EVENTS.map(|(guid, ids)| format!("g.provider_guid = '{guid}' AND g.event_id IN ({ids})"));
     let events = format!("({})", events.join(" OR "));

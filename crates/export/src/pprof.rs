@@ -15,7 +15,8 @@ use etwkit_query::range::Range;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::profile::{Format, Head, Samples, WeighedStack, Writer, Written};
+use crate::profile::{Format, Head, Owner, Samples, WeighedStack, Writer, Written};
+use crate::protobuf::Message;
 use crate::stacks::Names;
 use crate::text::visible;
 use crate::{Error, Result};
@@ -114,52 +115,41 @@ struct Messages<'o> {
 
 impl Samples for Messages<'_> {
     fn sample(&mut self, sample: &WeighedStack<'_>, _: &Names) -> Result<()> {
-        let mut message = Message::default();
+        let Owner { process, pid, tid } = sample.owner;
         // The innermost frame comes first; 0 is no location.
         let locations = sample.path.iter().rev().map(|number| u64::from(*number) + 1);
-        message.packed(field::sample::LOCATION_ID, locations);
-        message.packed(field::sample::VALUE, [sample.weight_ns, sample.count].map(i64::cast_unsigned));
-        let mut label = |key: &str, value_field: u32, value: u64| {
-            let mut label = Message::default();
-            label.number(field::label::KEY, self.texts.number(key));
-            label.number(value_field, value);
-            message.message(field::sample::LABEL, &label);
-        };
-        if let Some(pid) = sample.owner.pid {
-            label("pid", field::label::NUM, pid.cast_unsigned());
-        }
-        if let Some(tid) = sample.owner.tid {
-            label("tid", field::label::NUM, tid.cast_unsigned());
-        }
-        if let Some(process) = &sample.owner.process {
-            let mut label = Message::default();
-            label.number(field::label::KEY, self.texts.number("process"));
-            label.number(field::label::STR, self.texts.number(process));
-            message.message(field::sample::LABEL, &label);
-        }
+        let message = Message::new()
+            .packed(field::sample::LOCATION_ID, locations)
+            .packed(field::sample::VALUE, [sample.weight_ns, sample.count].map(i64::cast_unsigned))
+            .some(*pid, |message, pid| self.label(message, "pid", (field::label::NUM, pid.cast_unsigned())))
+            .some(*tid, |message, tid| self.label(message, "tid", (field::label::NUM, tid.cast_unsigned())))
+            .some(process.as_deref(), |message, process| {
+                let process = self.texts.number(process);
+                self.label(message, "process", (field::label::STR, process))
+            });
         self.write(field::profile::SAMPLE, &message)
     }
 
     fn end(mut self: Box<Self>, written: &Written, names: &Names) -> Result<()> {
         let (weight, count) = kinds(self.metric, written.source);
         for (kind, unit) in [(weight, "nanoseconds"), (count, "count")] {
-            let mut message = Message::default();
-            message.number(field::value_type::TYPE, self.texts.number(kind));
-            message.number(field::value_type::UNIT, self.texts.number(unit));
+            let message = Message::new()
+                .number(field::value_type::TYPE, self.texts.number(kind))
+                .number(field::value_type::UNIT, self.texts.number(unit));
             self.write(field::profile::SAMPLE_TYPE, &message)?;
         }
         self.code(names)?;
-        let mut rest = Message::default();
-        rest.number(field::profile::TIME_NANOS, self.time_ns);
-        rest.number(field::profile::DURATION_NANOS, self.duration_ns.cast_unsigned());
+        let mut rest = Message::new()
+            .number(field::profile::TIME_NANOS, self.time_ns)
+            .int(field::profile::DURATION_NANOS, self.duration_ns);
         for comment in std::mem::take(&mut self.comments) {
-            rest.number(field::profile::COMMENT, self.texts.number(&comment));
+            rest = rest.number(field::profile::COMMENT, self.texts.number(&comment));
         }
-        rest.number(field::profile::DEFAULT_SAMPLE_TYPE, self.texts.number(weight));
+        rest = rest.number(field::profile::DEFAULT_SAMPLE_TYPE, self.texts.number(weight));
         for text in &self.texts.all {
-            rest.bytes(field::profile::STRING_TABLE, text.as_bytes());
+            rest = rest.text(field::profile::STRING_TABLE, text);
         }
-        self.out.write_all(&rest.0).map_err(Error::Write)?;
+        self.out.write_all(rest.bytes()).map_err(Error::Write)?;
         self.out.finish().map_err(Error::Write)?;
         Ok(())
     }
@@ -167,9 +157,14 @@ impl Samples for Messages<'_> {
 
 impl Messages<'_> {
     fn write(&mut self, field: u32, message: &Message) -> Result<()> {
-        let mut outer = Message::default();
-        outer.message(field, message);
-        self.out.write_all(&outer.0).map_err(Error::Write)
+        self.out.write_all(Message::new().message(field, message).bytes()).map_err(Error::Write)
+    }
+
+    /// A sample with one more label: a number, or the number of a text.
+    fn label(&mut self, sample: Message, key: &str, (field, value): (u32, u64)) -> Message {
+        let key = self.texts.number(key);
+        let label = Message::new().number(field::label::KEY, key).number(field, value);
+        sample.message(field::sample::LABEL, &label)
     }
 
     /// Mappings, functions and locations of all names.
@@ -178,31 +173,28 @@ impl Messages<'_> {
         for (number, name) in (0..).zip(names.texts()) {
             let id = u64::from(number) + 1;
             let name = self.texts.number(name);
-            let mut function = Message::default();
-            function.number(field::function::ID, id);
-            function.number(field::function::NAME, name);
-            function.number(field::function::SYSTEM_NAME, name);
+            let function = Message::new()
+                .number(field::function::ID, id)
+                .number(field::function::NAME, name)
+                .number(field::function::SYSTEM_NAME, name);
             self.write(field::profile::FUNCTION, &function)?;
-            let (mut location, mut line) = (Message::default(), Message::default());
-            location.number(field::location::ID, id);
-            if let Some(module) = names.module(number) {
-                let mapping = mappings.number(module, names.build_id(number));
-                location.number(field::location::MAPPING_ID, mapping);
-            }
-            line.number(field::line::FUNCTION_ID, id);
-            location.message(field::location::LINE, &line);
+            let mapping = names.module(number).map(|module| mappings.number(module, names.build_id(number)));
+            let location = Message::new()
+                .number(field::location::ID, id)
+                .some(mapping, |location, mapping| location.number(field::location::MAPPING_ID, mapping))
+                .message(field::location::LINE, &Message::new().number(field::line::FUNCTION_ID, id));
             self.write(field::profile::LOCATION, &location)?;
         }
         // Readers take the first one for the program.
         let mut order: Vec<(u64, &Mapping)> = (1..).zip(&mappings.all).collect();
         order.sort_by_key(|(_, (file, _))| !file.to_lowercase().ends_with(".exe"));
         for (id, (file, build_id)) in order {
-            let mut mapping = Message::default();
-            mapping.number(field::mapping::ID, id);
-            mapping.number(field::mapping::FILENAME, self.texts.number(file));
-            mapping.number(field::mapping::BUILD_ID, self.texts.number(build_id));
-            // All names that there are: nothing is to be looked for.
-            mapping.number(field::mapping::HAS_FUNCTIONS, 1);
+            let mapping = Message::new()
+                .number(field::mapping::ID, id)
+                .number(field::mapping::FILENAME, self.texts.number(file))
+                .number(field::mapping::BUILD_ID, self.texts.number(build_id))
+                // All names that there are: nothing is to be looked for.
+                .number(field::mapping::HAS_FUNCTIONS, 1);
             self.write(field::profile::MAPPING, &mapping)?;
         }
         Ok(())
@@ -275,65 +267,9 @@ impl Texts {
     }
 }
 
-/// A message of protocol buffers: its fields, one after the other.
-#[derive(Default)]
-struct Message(Vec<u8>);
-
-/// Types of fields.
-const VARINT: u32 = 0;
-const LENGTH_DELIMITED: u32 = 2;
-
-impl Message {
-    /// A number. 0 is what a field is that does not stand there.
-    fn number(&mut self, field: u32, number: u64) {
-        if number != 0 {
-            self.varint(u64::from(field << 3 | VARINT));
-            self.varint(number);
-        }
-    }
-
-    fn bytes(&mut self, field: u32, bytes: &[u8]) {
-        self.varint(u64::from(field << 3 | LENGTH_DELIMITED));
-        self.varint(bytes.len() as u64);
-        self.0.extend(bytes);
-    }
-
-    fn message(&mut self, field: u32, message: &Self) {
-        self.bytes(field, &message.0);
-    }
-
-    fn packed(&mut self, field: u32, numbers: impl IntoIterator<Item = u64>) {
-        let mut packed = Self::default();
-        numbers.into_iter().for_each(|number| packed.varint(number));
-        self.message(field, &packed);
-    }
-
-    /// Seven bits for each byte, the lowest first; the highest bit says that more follow.
-    fn varint(&mut self, mut number: u64) {
-        while number > 0x7F {
-            self.0.push(number as u8 | 0x80);
-            number >>= 7;
-        }
-        self.0.push(number as u8);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn messages_are_those_of_protocol_buffers() {
-        let mut message = Message::default();
-        message.number(1, 150);
-        message.number(2, 0);
-        message.bytes(3, b"hi");
-        message.packed(4, [3, 270, u64::MAX]);
-        let largest = [0xFF; 9].iter().copied().chain([1]);
-        let expected: Vec<u8> =
-            [8, 0x96, 1, 26, 2, b'h', b'i', 34, 13, 3, 0x8E, 2].into_iter().chain(largest).collect();
-        assert_eq!(message.0, expected);
-    }
 
     #[test]
     fn a_mapping_is_a_file_name_and_not_a_path() {

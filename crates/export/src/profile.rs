@@ -8,6 +8,7 @@ use etwkit_query::Session;
 use etwkit_query::dump::ProcessQuery;
 use etwkit_query::dump::cpu_source::CpuSource;
 use etwkit_query::dump::stack_tree::{Metric, StackRow, StackTreeRequest, TreeBy};
+use etwkit_query::dump::tag_query::TagQuery;
 use etwkit_query::frames::TraceFrames;
 use etwkit_query::range::Range;
 
@@ -125,6 +126,8 @@ pub struct ExportRequest {
     pub name: String,
     /// Which processes.
     pub processes: ProcessQuery,
+    /// Which stacks: of a timeline, what has one of those.
+    pub tags: TagQuery,
     /// What stacks weigh.
     pub metric: Metric,
     /// Only this part of the trace, in nanoseconds.
@@ -204,7 +207,7 @@ impl ExportRequest {
             return refused("--per-thread");
         }
         let Writer::Timeline(timeline) = format.begin(out, head)? else { return Err(Error::Format) };
-        let asked = Asked { name: &self.name, processes: &self.processes, time: self.time };
+        let asked = Asked { name: &self.name, processes: &self.processes, tags: &self.tags, time: self.time };
         let timeline = Some(timeline::write(asked, session, timeline)?);
         Ok(Written { timeline, ..Written::default() })
     }
@@ -218,6 +221,7 @@ impl ExportRequest {
         let by = if self.thread_roots { TreeBy::Thread } else { TreeBy::Process };
         let request = StackTreeRequest {
             processes: self.processes.clone(),
+            tags: self.tags.clone(),
             metric: self.metric,
             by,
             time: self.time,

@@ -55,6 +55,14 @@ impl Message {
         self
     }
 
+    /// A repeated field of numbers, one behind the other.
+    pub(crate) fn packed(mut self, field: u32, values: impl IntoIterator<Item = u64>) -> Self {
+        let mut packed = Self::new();
+        values.into_iter().for_each(|value| packed.varint(value));
+        self.block(field, &packed.0);
+        self
+    }
+
     /// A field that is there if its value is.
     pub(crate) fn some<T>(self, value: Option<T>, field: impl FnOnce(Self, T) -> Self) -> Self {
         match value {
@@ -96,6 +104,7 @@ mod tests {
             (Message::new().zigzag(1, 0x7fff_ffff), &[0x08, 0xfe, 0xff, 0xff, 0xff, 0x0f]),
             (Message::new().int(1, -2), &[0x08, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01]),
             (Message::new().number(135, 0), &[0xb8, 0x08, 0x00]),
+            (Message::new().packed(4, [3, 270, 86942]), &[0x22, 0x06, 0x03, 0x8e, 0x02, 0x9e, 0xa7, 0x05]),
             (Message::new().some(None, |message, n| message.number(1, n)), &[]),
         ] {
             assert_eq!(message.bytes(), bytes, "{message:?}");

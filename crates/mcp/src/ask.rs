@@ -206,6 +206,16 @@ pub(crate) fn diagnose(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Re
     answer.insert("trace".into(), trace.handle.as_str().into());
     answer.extend(reply::rows(findings.len(), page, BYTES, row));
     answer.insert("rules".into(), rules(&diagnosis.rules, &mut evidence));
+    // What the rules behind the findings read, or all that could be asked where there is no finding.
+    let told: Vec<&str> = match findings.is_empty() {
+        true => {
+            diagnosis.rules.iter().filter(|row| row.state == "nothing").map(|row| row.rule.as_str()).collect()
+        }
+        false => findings.iter().skip(page.skip).take(page.rows).map(|row| row.rule.as_str()).collect(),
+    };
+    for rule in request.chosen().filter(|rule| told.contains(&rule.name.as_str())) {
+        evidence.of_sql(&session, &trace.handle, &rule.query().sql(false));
+    }
     let told = evidence.json();
     answer.extend(told);
     let asked = Asked { question, traces: vec![trace], values, page };

@@ -2,17 +2,9 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { type GridColumn, GridHead, type GridSort, leastWidth, widthOf } from "./grid-head";
 
-export interface GridColumn {
-  id: string;
-  title: string;
-  /** What it means: shown where the pointer rests on the title. */
-  sentence?: string;
-  /** Numbers stand to the right. */
-  isNumber?: boolean;
-  /** Pixels; the first column takes what is left. */
-  width?: number;
-}
+export type { GridColumn, GridSort };
 
 export interface GridCell {
   text: string;
@@ -34,11 +26,6 @@ export interface GridRow {
   look?: string;
 }
 
-export interface GridSort {
-  column: string;
-  descending: boolean;
-}
-
 interface Props {
   /** What the table is, for those who do not see it. */
   label: string;
@@ -57,8 +44,6 @@ interface Props {
 }
 
 const ROW = 22;
-/** Pixels that the column which takes what is left has at least. */
-const FIRST = 220;
 /** Rows beyond the edges, so that scrolling shows no gaps. */
 const AROUND = 12;
 
@@ -81,7 +66,7 @@ export function TreeGrid(props: Props) {
     watch.observe(box);
     return () => watch.disconnect();
   }, []);
-  const least = columns.reduce((all, column) => all + (column.width ?? FIRST), 0);
+  const least = leastWidth(columns);
   const first = Math.max(0, Math.floor(seen.top / ROW) - AROUND);
   const last = Math.min(rows.length, Math.ceil((seen.top + seen.height) / ROW) + AROUND);
   const select = (index: number) => {
@@ -127,11 +112,7 @@ export function TreeGrid(props: Props) {
         onScroll={measure}
         onKeyDown={onKeyDown}
       >
-        <div class="grid-head" role="row" aria-rowindex={1} style={{ minWidth: `${least}px` }}>
-          {columns.map((column) => (
-            <Title key={column.id} column={column} sort={props.sort} onSort={props.onSort} />
-          ))}
-        </div>
+        <GridHead columns={columns} sort={props.sort} onSort={props.onSort} />
         <div
           class="grid-space"
           role="presentation"
@@ -152,35 +133,6 @@ export function TreeGrid(props: Props) {
         {rows.length === 0 && <div class="grid-empty">{props.empty ?? "Nothing here."}</div>}
       </div>
       {props.footer && <div class="grid-foot">{props.footer}</div>}
-    </div>
-  );
-}
-
-interface TitleProps {
-  column: GridColumn;
-  sort: GridSort | null | undefined;
-  onSort: ((column: string) => void) | undefined;
-}
-
-function Title({ column, sort, onSort }: TitleProps) {
-  const isSorted = sort?.column === column.id;
-  const order = isSorted ? (sort.descending ? "descending" : "ascending") : undefined;
-  return (
-    <div
-      class={column.isNumber ? "grid-cell is-number" : "grid-cell"}
-      role="columnheader"
-      aria-sort={order}
-      title={column.sentence}
-      style={width(column)}
-    >
-      {onSort ? (
-        <button type="button" tabIndex={-1} class="grid-title" onClick={() => onSort(column.id)}>
-          {column.title}
-          {isSorted && <span aria-hidden="true">{sort.descending ? " ▾" : " ▴"}</span>}
-        </button>
-      ) : (
-        column.title
-      )}
     </div>
   );
 }
@@ -217,7 +169,7 @@ function Row({ id, index, row, columns, isSelected, props }: RowProps) {
             class={column.isNumber ? "grid-cell is-number" : "grid-cell"}
             role="gridcell"
             title={cell.exact ?? cell.text}
-            style={width(column)}
+            style={widthOf(column)}
           >
             {cell.share !== undefined && (
               <span class="grid-bar" style={{ width: `${Math.min(100, cell.share * 100)}%` }} />
@@ -251,10 +203,6 @@ function Handle({ row, onToggle }: { row: GridRow; onToggle: (row: GridRow) => v
       {row.isOpen ? "▾" : "▸"}
     </button>
   );
-}
-
-function width(column: GridColumn) {
-  return column.width === undefined ? { flex: `1 1 ${FIRST}px` } : { flex: `0 0 ${column.width}px` };
 }
 
 /** The nearest row above that is less deep; the row itself where there is none. */

@@ -19,6 +19,16 @@ const POINTER: [string, string][] = [
   ["Click a name", "only this; with Shift: hide"],
 ];
 
+/** What the table that has the focus does with keys: they are no commands of the page. */
+const TABLES: [string, string][] = [
+  ["↑ ↓", "from row to row"],
+  ["→ ←", "unfold, close"],
+  ["Enter", "only this"],
+  ["Tab", "to the titles of columns"],
+  ["→ ← on a title", "to the next column"],
+  ["Enter on a title", "sort by it"],
+];
+
 export function KeySheet() {
   const dialog = useRef<HTMLDialogElement>(null);
   const isOpen = isKeySheetOpen.value;
@@ -70,20 +80,27 @@ export function KeySheet() {
                 </dl>
               </section>
             ))}
-            <section>
-              <h3>Pointer</h3>
-              <dl>
-                {POINTER.map(([gesture, what]) => (
-                  <div key={gesture}>
-                    <dt>{what}</dt>
-                    <dd>{gesture}</dd>
-                  </div>
-                ))}
-              </dl>
-            </section>
+            <Gestures title="Tables" gestures={TABLES} />
+            <Gestures title="Pointer" gestures={POINTER} />
           </div>
         </>
       )}
     </dialog>
+  );
+}
+
+function Gestures({ title, gestures }: { title: string; gestures: [string, string][] }) {
+  return (
+    <section>
+      <h3>{title}</h3>
+      <dl>
+        {gestures.map(([gesture, what]) => (
+          <div key={gesture}>
+            <dt>{what}</dt>
+            <dd>{gesture}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
   );
 }

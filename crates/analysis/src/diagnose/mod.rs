@@ -89,7 +89,7 @@ pub struct Diagnosis {
 
 impl DiagnoseRequest {
     /// The rules that are asked: those of the program, then those of the file.
-    fn chosen(&self) -> impl Iterator<Item = &Rule> {
+    pub fn chosen(&self) -> impl Iterator<Item = &Rule> {
         let own = self.rules.content.as_deref().map_or(&[][..], |rules| rules.0.as_slice());
         let is_asked = |rule: &&Rule| {
             let fits = |names: &str| TextFilter::parse(names).matches(Some(&rule.name));

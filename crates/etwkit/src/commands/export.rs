@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, ensure};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use etwkit_engine::{Settings, Wanted, named};
+use etwkit_engine::{Asking, Settings, Wanted, named};
 use etwkit_export::{ExportRequest, FORMATS, Format, Takes, Written};
 use etwkit_extract::default_target;
 use etwkit_files::out_file::{self, Replace};
@@ -14,6 +14,7 @@ use etwkit_query::dump::ProcessQuery;
 use etwkit_query::dump::cpu::{CpuRequest, CpuRow, CpuSort};
 use etwkit_query::dump::cpu_question::cpu_word;
 use etwkit_query::dump::stack_tree::Metric;
+use etwkit_query::dump::tag_query::TagQuery;
 use etwkit_terminal::{Exit, Table};
 use etwkit_wpa::{Output, ProfileArgs};
 use serde_json::json;
@@ -21,6 +22,7 @@ use serde_json::json;
 use crate::extracts::open_extracts;
 use crate::printer::Printer;
 use crate::rules::NameArgs;
+use crate::tags::TagArgs;
 use crate::time_range::TimeRange;
 use etwkit_query::numbers::{Numbers, rounded};
 use etwkit_query::range::Range;
@@ -41,6 +43,12 @@ pub(crate) struct ExportArgs {
     tables: ProfileArgs,
     #[command(flatten)]
     pub(crate) names: NameArgs,
+    /// Only stacks with these stack tags, of timelines what has one of them; not of packets (*, ?, several
+    /// with ;, ! excludes)
+    #[arg(long, value_name = "NAMES")]
+    tag: Option<String>,
+    #[command(flatten)]
+    tag_files: TagArgs,
     /// Tell threads apart: stacks begin with their thread (not in timelines, which always do)
     #[arg(long)]
     per_thread: bool,
@@ -150,9 +158,11 @@ fn plain(name: &str) -> String {
 
 impl ExportArgs {
     fn request(&self, time: Range, processes: usize) -> ExportRequest {
+        let sets = self.tag_files.names();
         ExportRequest {
             name: String::new(),
             processes: self.which.query(),
+            tags: TagQuery { tags: self.tag.clone(), sets },
             metric: match self.metric {
                 Weight::Cpu => Metric::Cpu,
                 Weight::Wait => Metric::Wait,
@@ -174,6 +184,12 @@ pub(crate) fn run(args: &ExportArgs, printer: &mut Printer<'_>) -> anyhow::Resul
         return etwkit_wpa::export(&args.tables, &args.extracts, output, printer);
     }
     let time = TimeRange::parse(args.range.as_deref())?;
+    ensure!(args.tag.is_some() || !args.tag_files.are_given(), "--stack-tag-file needs --tag NAMES");
+    let sets = args.tag_files.are_given().then(|| args.tag_files.sets()).transpose()?;
+    if let Some(sets) = sets {
+        let asking = Asking { tags: sets.into(), ..printer.context().asking };
+        printer.ask_with(asking);
+    }
     let extracts = named(&args.extracts, Wanted::Answers, false)?;
     let names_file = args.out.as_ref().is_some_and(|out| !out.is_dir());
     ensure!(

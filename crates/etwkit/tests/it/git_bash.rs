@@ -159,6 +159,7 @@ fn tags_of_a_file_of_the_user() {
         rows(&["dump", "wait", "--json", "--process", "3640", "--method", "FltSendMessage", &extract]);
     assert_eq!(bash[0]["wait_ns"], waits[0]["wait_ns"]);
     waits_by_tag(&extract, &file, &waits);
+    exports_by_tag(&extract, &file);
     // They are kept: the same question again computes nothing.
     assert_eq!(run(&ask).err, "");
 
@@ -176,6 +177,29 @@ fn tags_of_a_file_of_the_user() {
 /// Rows of a question in SQL, each as one text.
 fn texts(args: &[&str]) -> Vec<String> {
     rows(args).iter().map(Value::to_string).collect()
+}
+
+/// Exported stacks, and slices of a timeline, with the tag `Shield` weigh what SQL says.
+fn exports_by_tag(extract: &str, file: &str) {
+    let sql = "SELECT sum(wait_ns) AS wait_ns, sum(run_ns) AS run_ns FROM context_switch JOIN process USING (process_key) \
+               WHERE pid = 3640 AND stack_tag(stack_id, 'team.stacktags') = 'Shield'";
+    let sums = rows(&["sql", "--format", "json", "--stack-tag-file", file, extract, sql]);
+    let export = |more: &[&str]| {
+        let out = format!("{extract}.{}", more.join("-"));
+        let tags = ["export", "--json", "--pid", "3640", "--tag", "Shield", "--stack-tag-file", file];
+        rows(&[&tags, more, &["--out", &out, extract]].concat()).remove(0)
+    };
+    let waits = export(&["--metric", "wait"]);
+    assert!(sums[0]["wait_ns"].as_i64() > Some(0) && sums[0]["run_ns"].as_i64() > Some(0), "{sums:?}");
+    assert_eq!(waits["total_ns"], sums[0]["wait_ns"]);
+    let timeline = export(&["--format", "chrome"]);
+    assert_eq!(timeline["run_ns"], sums[0]["run_ns"]);
+    let no_tag = run(&["export", "--pid", "3640", "--stack-tag-file", file, extract]);
+    assert!(
+        no_tag.exit == Exit::Error && no_tag.err.contains("--stack-tag-file needs --tag"),
+        "{}",
+        no_tag.err
+    );
 }
 
 /// The sums of waits by tag are those of the table, and their filter is that of the waits; `shield` are the

@@ -14,6 +14,7 @@ pub use scene::{Process, Scene, Thread};
 pub(crate) use used::Used;
 
 use etwkit_query::dump::ProcessQuery;
+use etwkit_query::dump::tag_query::TagQuery;
 use etwkit_query::range::Range;
 
 use crate::Result;
@@ -25,6 +26,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) name: &'a str,
     /// Whose.
     pub(crate) processes: &'a ProcessQuery,
+    /// What has stacks, only with these tags.
+    pub(crate) tags: &'a TagQuery,
     /// The part of the trace, in nanoseconds.
     pub(crate) time: Range,
 }

@@ -3,6 +3,7 @@
 use etwkit_query::Session;
 use etwkit_query::dump::Error::NeedsRows;
 use etwkit_query::dump::cpu::CpuRow;
+use etwkit_query::dump::tag_query::TagQuery;
 use etwkit_query::dump::{self, ProcessQuery};
 use etwkit_query::frames::TraceFrames;
 use etwkit_query::range::Range;
@@ -59,7 +60,8 @@ etwkit_query::declare! {
 /// # Errors
 /// The query fails.
 pub fn processes(session: &Session, processes: &ProcessQuery, time: Range) -> dump::Result<Vec<CpuRow>> {
-    let choices: Vec<Choice> = dump::ask(session, &sql::choices(Asked { name: "", processes, time }))?;
+    let asked = Asked { name: "", processes, tags: &TagQuery::default(), time };
+    let choices: Vec<Choice> = dump::ask(session, &sql::choices(asked))?;
     let row = |choice: Choice| CpuRow {
         process_key: Some(choice.process_key),
         pid: Some(choice.pid),

@@ -19,6 +19,12 @@ fn chosen(asked: Asked<'_>) -> String {
     format!("coalesce({}, FALSE)", all.join(" AND "))
 }
 
+/// The condition that something of the process `p` with a stack is exported.
+fn chosen_stack(asked: Asked<'_>, stack: &str) -> String {
+    let tagged = asked.tags.condition(stack).map(|tagged| format!(" AND {tagged}"));
+    format!("{}{}", chosen(asked), tagged.unwrap_or_default())
+}
+
 /// The condition that something lived in the part of the trace.
 fn lived(of: &str, (a, b): (i64, i64)) -> String {
     format!("coalesce({of}.start_ns, {a}) <= {b} AND coalesce({of}.stop_ns, {b}) >= {a}")
@@ -74,7 +80,7 @@ fn sorted(select: &str, order: Order, then: &str) -> String {
 /// time show processors, and need the slices of everybody for that.
 pub(super) fn slices(asked: Asked<'_>, order: Order) -> String {
     let (a, b) = ends(asked.time);
-    let chosen = chosen(asked);
+    let chosen = chosen_stack(asked, "s.stack_id");
     let only = if order == Order::Thread { format!(" AND {chosen}") } else { String::new() };
     let next = |column: &str| {
         format!(
@@ -89,7 +95,7 @@ pub(super) fn slices(asked: Asked<'_>, order: Order) -> String {
 FROM (
   SELECT *, next_out_ns IS NOT NULL AND out_ns IS NOT NULL AND next_out_ns = out_ns AND out_ns <= {b} AS is_followed
   FROM (
-    SELECT thread_key, process_key, cpu, priority, run_ns, out_ns,
+    SELECT thread_key, process_key, stack_id, cpu, priority, run_ns, out_ns,
       coalesce(in_ns, out_ns - run_ns) AS from_ns, coalesce(out_ns, in_ns + run_ns) AS to_ns,
       {} AS state, {} AS reason, {} AS is_user, {} AS next_out_ns
     FROM context_switch
@@ -116,7 +122,7 @@ FROM context_switch c
 LEFT JOIN process p ON p.process_key = c.process_key
 WHERE c.last_out_ns IS NOT NULL AND (c.is_open_wait OR c.wait_ns > 0)
   AND c.last_out_ns <= {b} AND (c.is_open_wait OR c.last_out_ns + c.wait_ns >= {a}) AND {}",
-        chosen(asked)
+        chosen_stack(asked, "c.stack_id")
     );
     sorted(&select, order, "end_ns")
 }
@@ -134,7 +140,7 @@ FROM (
 ) c
 LEFT JOIN process p ON p.process_key = c.process_key
 WHERE c.from_ns IS NOT NULL AND c.from_ns <= {b} AND coalesce(c.in_ns, {b}) >= {a} AND {}",
-        chosen(asked)
+        chosen_stack(asked, "c.stack_id")
     );
     sorted(&select, order, "end_ns")
 }
@@ -146,7 +152,7 @@ pub(super) fn samples(asked: Asked<'_>, order: Order) -> String {
 FROM cpu_sample s
 LEFT JOIN process p ON p.process_key = s.process_key
 WHERE NOT s.is_idle AND s.ts_ns BETWEEN {a} AND {b} AND {}",
-        chosen(asked)
+        chosen_stack(asked, "s.stack_id")
     );
     sorted(&select, order, "cpu, stack_id, weight_ns")
 }
@@ -160,7 +166,7 @@ pub(super) fn disk_operations(asked: Asked<'_>, order: Order) -> String {
 FROM disk_io d
 LEFT JOIN process p ON p.process_key = d.process_key
 WHERE d.complete_ns >= {a} AND d.init_ns <= {b} AND {}",
-        chosen(asked)
+        chosen_stack(asked, "d.stack_id")
     );
     sorted(&select, order, "end_ns, disk, offset_bytes, operation, path")
 }
@@ -174,7 +180,7 @@ pub(super) fn file_operations(asked: Asked<'_>, order: Order) -> String {
 FROM file_io f
 LEFT JOIN process p ON p.process_key = f.process_key
 WHERE coalesce(f.end_ns, {b}) >= {a} AND coalesce(f.start_ns, f.end_ns) <= {b} AND {}",
-        chosen(asked)
+        chosen_stack(asked, "f.stack_id")
     );
     sorted(&select, order, "end_ns, operation, path, offset_bytes, size_bytes, status")
 }

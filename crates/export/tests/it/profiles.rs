@@ -4,6 +4,8 @@ use etwkit_export::{ExportRequest, FORMATS, Written, format};
 use etwkit_query::Session;
 use etwkit_query::dump::ProcessQuery;
 use etwkit_query::dump::cpu_source::CpuSource;
+use etwkit_query::dump::tag_query::TagQuery;
+use etwkit_trace::tags::TagSet;
 use serde_json::{Value, json};
 
 use crate::made_stacks::{WEIGHT, session};
@@ -74,6 +76,24 @@ fn folded_stacks_are_lines_of_frames() {
     let of_db = "db.exe (12);Thread  120 - Process 12";
     assert_eq!(roots, format!("{of_db};shop.dll!main;shop.dll!b 1000100\n{of_db};shop.dll+0x40 1000100\n"));
     assert_eq!(text(&of(Some("nobody"))).0, "");
+}
+
+#[test]
+fn tags_choose_stacks() {
+    const TAGS: &str = r#"<Tag Name=""><Tag Name="B"><Entrypoint Module="shop.dll" Method="b"/></Tag></Tag>"#;
+    let session = session();
+    session.use_tags(vec![TagSet::read("b", &[("b.stacktags", TAGS.as_bytes())]).unwrap()].into());
+    let lines = |tags: &str| {
+        let tags = TagQuery { tags: Some(tags.to_owned()), sets: vec!["b".to_owned()] };
+        let mut out = Vec::new();
+        let request = ExportRequest { tags, ..of(Some("8")) };
+        let written = request.write(format("folded").unwrap(), &session, &mut out).unwrap();
+        (String::from_utf8(out).unwrap(), written.total_ns)
+    };
+    assert_eq!(lines("B"), ("shop.dll!main;shop.dll!b 2000200\n".to_owned(), 2 * WEIGHT));
+    let others = "shop.dll!main 1000100\nshop.dll!main;shop.dll!a 1000100\n".to_owned();
+    assert_eq!(lines("!B"), (others, 2 * WEIGHT));
+    assert_eq!(lines("nosuch"), (String::new(), 0));
 }
 
 #[test]

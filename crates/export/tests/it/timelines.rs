@@ -3,7 +3,9 @@
 use etwkit_export::{Error, ExportRequest, TimelineSums, format};
 use etwkit_query::dump::ProcessQuery;
 use etwkit_query::dump::stack_tree::Metric;
+use etwkit_query::dump::tag_query::TagQuery;
 use etwkit_query::range::Range;
+use etwkit_trace::tags::TagSet;
 use serde_json::{Value, json};
 
 use crate::timeline_rows::{Names, PLAIN, TIMELINES, read, session, written};
@@ -93,6 +95,30 @@ fn a_part_of_the_trace_cuts_what_reaches_out_of_it() {
         assert_eq!(found[name]["io"], json!({"Disk read": [2, 8192, 150 + 10]}), "{name}");
     }
     assert_eq!(found["perfetto"]["waits"], json!({"6": 1}));
+}
+
+/// The samples of the made rows have the tag by this set; nothing else has a stack.
+const TAGS: &str =
+    r#"<Tag Name=""><Tag Name="Till"><Entrypoint Module="shop.dll" Method="Shop*"/></Tag></Tag>"#;
+
+#[test]
+fn tags_choose_what_has_such_a_stack() {
+    let session = session(&PLAIN);
+    session.use_tags(vec![TagSet::read("till", &[("till.stacktags", TAGS.as_bytes())]).unwrap()].into());
+    let told = |tags: &str| {
+        let tags = TagQuery { tags: Some(tags.to_owned()), sets: vec!["till".to_owned()] };
+        let folder = tempfile::tempdir().unwrap();
+        let told = written(&ExportRequest { tags, ..of(None) }, &session, folder.path());
+        let sums = told.into_iter().map(|(_, written)| written.timeline.unwrap());
+        let counts =
+            |sums: TimelineSums| (sums.samples, sums.cpu_ns, sums.slices, sums.waits, sums.operations);
+        let counts: Vec<_> = sums.map(|sums| (counts(sums), sums.marks)).collect();
+        assert!(counts.iter().all(|one| *one == counts[0]), "{counts:?}");
+        counts[0]
+    };
+    assert_eq!(told("Till"), ((3, 300, 0, 0, 0), 1), "marks are about everything");
+    assert_eq!(told("!Till"), ((0, 0, 4, 2, 4), 1), "what has no stack has no tag, and is not excluded");
+    assert_eq!(told("nosuch"), ((0, 0, 0, 0, 0), 1));
 }
 
 #[test]

@@ -78,6 +78,7 @@ pub mod standby;
 pub mod start;
 pub mod stats;
 pub mod syscall;
+pub mod tag_query;
 pub mod tcp;
 mod tcp_order;
 pub mod tcp_post;

@@ -10,6 +10,7 @@ use super::cpu::{check, check_waits};
 use super::cpu_source::{CpuSource, SAMPLED, SAMPLED_EVENTS, column};
 use super::group::Top;
 use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered};
+use super::tag_query::TagQuery;
 use super::{Error, FromRows, Result, ask, cpu_fact, has_rows};
 use crate::Session;
 use crate::filter::TextFilter;
@@ -70,6 +71,8 @@ pub enum TreeBy {
 pub struct StackTreeRequest {
     /// Which processes.
     pub processes: ProcessQuery,
+    /// Which stacks.
+    pub tags: TagQuery,
     /// What stacks weigh.
     pub metric: Metric,
     /// Which trees.
@@ -155,6 +158,7 @@ impl StackTreeRequest {
     pub fn sql(&self) -> String {
         let mut conditions = vec!["coalesce(p.pid, -1) <> 0".to_owned(), "s.samples > 0".to_owned()];
         conditions.extend(self.processes.conditions());
+        conditions.extend(self.tags.condition("s.stack_id"));
         let by_thread = self.by == TreeBy::Thread;
         let (with, source) = if self.is_answered_by_sums() {
             (String::new(), SUMS.replace("SAMPLED", SAMPLED))

@@ -53,6 +53,11 @@ fn the_demo_is_investigated_from_its_path_to_its_cause() {
     assert!(schema["columns"]["properties"]["cpu_ns"].is_object(), "{schema:#}");
     let diagnosis = answer(&told[5]);
     assert!(diagnosis["rules"]["asked"].as_u64().unwrap() > 20, "{diagnosis:#}");
+    let measured = diagnosis["measured"].as_array().unwrap();
+    assert!(
+        measured.iter().any(|one| one["table"] == "context_switch"),
+        "what the rules read: {diagnosis:#}"
+    );
     assert!(!answer(&told[6])["rows"].as_array().unwrap().is_empty());
     // Whom it waited for, and the longest wait, are what the simulation did.
     let by_process = answer(&told[7]);
