@@ -45,25 +45,65 @@ fn a_range_of_wpaexporter_is_that_of_ours() {
     assert!(read("a_") == read("b_"));
 }
 
+/// The first mark of the trace, and the next one with the text of the last; each with its time.
+fn marks(place: &Place) -> ((String, i64), (String, i64)) {
+    let quoted = |text: &str| text.replace('\'', "''");
+    let at = |time: &str| {
+        let sql = format!("SELECT text AS name, ts_ns AS number FROM mark WHERE ts_ns = ({time})");
+        place.numbers(&sql).pop_first().unwrap()
+    };
+    let first = at("SELECT min(ts_ns) FROM mark");
+    let (text, _) = at(&format!("SELECT max(ts_ns) FROM mark WHERE text <> '{}'", quoted(&first.0)));
+    let next =
+        format!("SELECT min(ts_ns) FROM mark WHERE text = '{}' AND ts_ns > {}", quoted(&text), first.1);
+    (first, at(&next))
+}
+
+/// A file of a region that begins with one mark and ends with another one.
+fn regions(place: &Place, from: &str, to: &str) -> String {
+    let mark = |text: &str| {
+        let text = text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;");
+        format!(
+            r#"<Event Provider="{{ce1dbfb4-137e-4da6-87b0-3f59aa102cbc}}" OpCode="34"/>
+               <PayloadIdentifier FieldName="Message" FieldValue="{text}"/>"#
+        )
+    };
+    let file = format!(
+        r#"<InstrumentationManifest><Instrumentation><Regions><RegionRoot Guid="{{R}}" Name="Root">
+           <Region Guid="{{A}}" Name="Step"><Start>{}</Start><Stop>{}</Stop></Region>
+           </RegionRoot></Regions></Instrumentation></InstrumentationManifest>"#,
+        mark(from),
+        mark(to)
+    );
+    let path = place.folder.path().join("regions.xml");
+    std::fs::write(&path, file).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn an_instance_of_a_region_is_what_lies_between_its_events() {
+    let mut place = Place::new("office");
+    let ((from, from_ns), (to, to_ns)) = marks(&place);
+    let file = regions(&place, &from, &to);
+    let of = |region: &str, prefix: &str| ProfileArgs {
+        regions: Some(file.clone()),
+        region: Some(region.to_owned()),
+        ..cpu(prefix)
+    };
+    assert_eq!(place.export(&of("Step", "region_"), None).unwrap(), Exit::Answered);
+    place.export(&cpu("range_"), Some(&format!("{from_ns}ns..{to_ns}ns"))).unwrap();
+    place.wpaexporter(&format!("-profile cpu -prefix line_ -region Step -regionsxml {file}")).unwrap();
+    let read = |prefix: &str| std::fs::read(place.out().join(format!("{prefix}{THREADS}"))).unwrap();
+    assert!(read("region_") == read("range_"));
+    assert!(read("line_") == read("range_"), "the line of wpaexporter says the same");
+    let error = place.export(&of("NoSuch", "none_"), None).unwrap_err();
+    assert_eq!(error.to_string(), "the trace has 0 instances of the region \"NoSuch\"");
+}
+
 #[test]
 fn what_lies_between_marks_is_written() {
     let mut place = Place::new("office");
-    if place.number("SELECT count(DISTINCT text) FROM mark") < 2 {
-        etwkit_testkit::skip("parts::what_lies_between_marks_is_written: the scenario has no two marks");
-        return;
-    }
-    let first = "SELECT min(ts_ns) FROM mark";
-    let text = |sql: &str| {
-        place.numbers(&format!("SELECT text AS name, ts_ns AS number FROM mark WHERE ts_ns = ({sql})"))
-    };
-    let (from, from_ns) = text(first).pop_first().unwrap();
-    let last = format!("SELECT max(ts_ns) FROM mark WHERE text <> '{}'", from.replace('\'', "''"));
-    let (to, _) = text(&last).pop_first().unwrap();
-    let to_sql = format!(
-        "SELECT min(ts_ns) FROM mark WHERE text = '{}' AND ts_ns > {from_ns}",
-        to.replace('\'', "''")
-    );
-    let to_ns = place.number(&to_sql);
+    let ((from, from_ns), (to, to_ns)) = marks(&place);
     let args = ProfileArgs { from_mark: Some(from), to_mark: Some(to), ..cpu("marks_") };
     place.export(&args, None).unwrap();
     place.export(&cpu("range_"), Some(&format!("{from_ns}ns..{to_ns}ns"))).unwrap();
