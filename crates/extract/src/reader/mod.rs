@@ -41,6 +41,8 @@ impl Extract {
     /// If it is none, was written by a newer version, or a table is missing or damaged. Damage of derived
     /// tables is no error, since they can be computed again; see [`Extract::derived_problem`].
     pub fn open(path: &Path) -> StoreResult<Self> {
+        // An extract is replaced as a whole, by exchanging folders, but it is opened file by file. The
+        // manifest before and after tells whether all files are of one extract.
         let mut before = read_manifest(path)?;
         for _ in 1..ATTEMPTS {
             let opened = Self::open_with(path, &before);
@@ -59,6 +61,7 @@ impl Extract {
         let manifest = Manifest::parse(bytes, path)?;
         let mut tables = table_files(path, &place, &manifest.tables, (false, Some(crc32fast::hash(bytes))))?;
         let (derived, derived_problem) = match open_derived(path, &place) {
+            // Derived tables that are damaged are no reason to refuse the others: they can be computed again.
             Ok(Some((derived, files))) => {
                 tables.extend(files);
                 (Some(derived), None)
@@ -205,6 +208,7 @@ pub(crate) fn has_manifest(folder: &Path) -> bool {
     folder.is_dir() && is_ours(folder, &Place::Folder)
 }
 
+// Only what lies beside them counts now: mixing tables of two versions would give sums that do not agree.
 /// Whether a file is an archive with a manifest of an extract, of whatever version.
 pub(crate) fn is_packed_extract(file: &Path) -> bool {
     file.is_file() && Place::of(file).is_ok_and(|place| is_ours(file, &place))
