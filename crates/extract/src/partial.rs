@@ -73,6 +73,7 @@ impl Partial {
         self.put().map_err(StoreError::io("put the finished extract at", &self.target))?;
         let parent = parent_of(&self.target);
         sync_folder(parent).map_err(StoreError::io("write", parent))
+        // Dropping removes the partial folder, and with it what was replaced.
     }
 
     /// Puts one file of the folder under the name of the target, in place of a file that is there.

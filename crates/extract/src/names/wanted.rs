@@ -67,8 +67,6 @@ impl AllWanted {
             let (module, rva) = (int32(batch, "module_id")?, int64(batch, "rva")?);
             let method = int32(batch, "method_id")?;
             for row in 0..batch.num_rows() {
-                // Parents stand in front of their children, so the frame of a caller is known when its callee
-                // comes.
                 all.frame(&names, next, (module.get(row), rva.get(row), method.get(row)));
                 next += 1;
             }
@@ -88,6 +86,8 @@ impl AllWanted {
         source.scan(Stack::TABLE, &["parent_id", "frame_id"], &mut |batch| {
             let (parent, frame) = (int32(batch, "parent_id")?, int32(batch, "frame_id")?);
             for row in 0..batch.num_rows() {
+                // Parents stand in front of their children, so the frame of a caller is known when its callee
+                // comes.
                 frame_of_node.push(frame.get(row).unwrap_or(-1));
                 let parent = parent.get(row).and_then(|parent| usize::try_from(parent).ok());
                 let caller = parent.and_then(|parent| usize::try_from(*frame_of_node.get(parent)?).ok());

@@ -61,12 +61,12 @@ impl Extract {
         let manifest = Manifest::parse(bytes, path)?;
         let mut tables = table_files(path, &place, &manifest.tables, (false, Some(crc32fast::hash(bytes))))?;
         let (derived, derived_problem) = match open_derived(path, &place) {
-            // Derived tables that are damaged are no reason to refuse the others: they can be computed again.
             Ok(Some((derived, files))) => {
                 tables.extend(files);
                 (Some(derived), None)
             }
             Ok(None) => (None, None),
+            // Derived tables that are damaged are no reason to refuse the others: they can be computed again.
             Err(problem) => (None, Some(problem)),
         };
         let fingerprint = crate::hash::short(blake3::hash(bytes));
@@ -138,6 +138,8 @@ impl Extract {
     /// If there are none in that folder, or they are damaged.
     pub fn with_derived(mut self, folder: &Path) -> StoreResult<Self> {
         let derived = derived_in(folder)?;
+        // Derived tables of the extract itself are forgotten: mixing tables of two versions would give sums
+        // that do not agree.
         self.tables.retain(|_, table| !table.derived);
         for (name, mut file) in table_files(folder, &Place::Folder, &derived.tables, (false, None))? {
             file.derived = true;
@@ -208,7 +210,6 @@ pub(crate) fn has_manifest(folder: &Path) -> bool {
     folder.is_dir() && is_ours(folder, &Place::Folder)
 }
 
-// Only what lies beside them counts now: mixing tables of two versions would give sums that do not agree.
 /// Whether a file is an archive with a manifest of an extract, of whatever version.
 pub(crate) fn is_packed_extract(file: &Path) -> bool {
     file.is_file() && Place::of(file).is_ok_and(|place| is_ours(file, &place))

@@ -300,8 +300,8 @@ fn rows_of<R: Row>(rows: impl IntoIterator<Item = R>) -> StoreResult<RecordBatch
 }
 
 /// One file under two names, or a copy where the file system has no such thing.
-// Files of extracts are never changed in place, so that both names may lead to the same bytes.
 fn take_over(from: &Path, to: &Path) -> StoreResult<()> {
+    // Files of extracts are never changed in place, so that both names may lead to the same bytes.
     let done = fs::hard_link(from, to).or_else(|_| fs::copy(from, to).map(|_| ()));
     done.map_err(StoreError::io("copy", from))
 }
