@@ -92,6 +92,7 @@ fn by_count(native: &mut Native, notes: &mut Vec<String>) {
     const SIZES: [&str; 3] = ["total-size", "read-size", "write-size"];
     let operation = value_of(native, "--operation").unwrap_or_default();
     let sort = value_of(native, "--sort-by");
+    // An order by something else than sizes is what the user asked for, and stays.
     if !NO_BYTES.contains(&operation.as_str()) || sort.as_deref().is_some_and(|sort| !SIZES.contains(&sort)) {
         return;
     }

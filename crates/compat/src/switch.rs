@@ -59,6 +59,7 @@ impl Switch {
             To::Text(option) => pair(native, option, &line.required(name)?),
             To::Number(option) => pair(native, option, &point(&line.required(name)?)),
             To::Maybe(option) => match line.value() {
+                // Joined with `=`, so that a value that begins with a dash is not taken for an option.
                 Some(value) => native.push(format!("{option}={value}").into()),
                 None => native.push(option.into()),
             },
@@ -111,6 +112,7 @@ pub(crate) fn value_of(native: &Native, option: &str) -> Option<String> {
         let arg = arg.to_string_lossy();
         arg.split_once('=').filter(|(name, _)| *name == option).map(|(_, value)| value.to_owned())
     };
+    // From behind: of an option that is given twice the last one counts.
     native.iter().rev().find_map(value)
 }
 
@@ -199,6 +201,7 @@ pub(crate) fn range_in(
     native: &mut Native,
 ) -> anyhow::Result<()> {
     let range = range(name, line)?;
+    // Only bare numbers get the unit; one that is written stays.
     let with_unit = |number: &str| match number.ends_with(|c: char| c.is_ascii_digit() || c == '.') {
         true if !number.is_empty() => format!("{number}{unit}"),
         _ => number.to_owned(),

@@ -91,6 +91,7 @@ impl<'c> Chooser<'c> {
         let hook = Hook::of(event);
         let plan = hook.and_then(|_| self.decoder.plan(event));
         let verdict = self.of_process(hook, event, plan.as_ref());
+        // Both filters have to agree. What processes rule out cannot come back by its provider.
         if verdict != Verdict::Wanted || self.choice.provider.is_none() {
             return verdict;
         }
@@ -102,6 +103,8 @@ impl<'c> Chooser<'c> {
         if !is_wanted {
             return Verdict::Named;
         }
+        // Stacks come behind their events and name them by time, so that all times of wanted events are
+        // remembered.
         self.times.insert(event.timestamp);
         Verdict::Wanted
     }
@@ -133,10 +136,13 @@ impl<'c> Chooser<'c> {
         let time = event.timestamp;
         let payload = event.payload();
         match hook.map(|hook| (hook.group, hook.opcode)) {
+            // What the recording and the machine are belongs to every process.
             Some((group::EVENT_TRACE | group::CONFIG, _)) => return Verdict::Wanted,
             Some((group::THREAD, scheduler::opcode::CONTEXT_SWITCH)) => {
                 let switch = scheduler::ContextSwitch::parse(payload);
                 let tids = switch.map_or([None; 2], |switch| [Some(switch.new_tid), Some(switch.old_tid)]);
+                // A switch ends the slice of one thread and begins that of another: it is needed if either of
+                // them is wanted.
                 return self.any_thread(tids, time);
             }
             Some((group::THREAD, scheduler::opcode::READY_THREAD)) => {
@@ -145,6 +151,8 @@ impl<'c> Chooser<'c> {
             }
             Some((group::FILE, file_io::opcode::OPERATION_END)) => {
                 let end = file_io::OperationEnd::parse(payload, event.pointer_size());
+                // The end of an operation names no thread and may be logged on any processor; only its
+                // request packet says whose it is.
                 let is_wanted = end.is_some_and(|end| self.requests.remove(&end.irp));
                 return if is_wanted { Verdict::Wanted } else { Verdict::Other };
             }

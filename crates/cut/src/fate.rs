@@ -83,6 +83,7 @@ pub(crate) fn fate(event: &RawEvent<'_>, plan: &Plan, verdict: Verdict) -> Fate 
     if is_header(hook) || CutMark::of(event).is_some() {
         return Fate::Replaced;
     }
+    // In front of the filters: what the numbers of the part need stays even if it is of another process.
     if plan.needed.contains(event) {
         return if plan.part.holds(event.timestamp) { Fate::Within } else { Fate::Needed };
     }

@@ -98,6 +98,8 @@ impl Pairs {
             return;
         }
         let open = self.open.entry(key).or_default();
+        // Windows of programs are called back from the kernel and call it again, so that several calls of a
+        // thread are open at a time. Of all else only one can be.
         let is_nested = key.0 == Kind::Call;
         if !is_nested {
             // The end of the one before is missing.
@@ -130,6 +132,7 @@ fn told(hook: Hook, event: &RawEvent<'_>, running: Option<u32>) -> [Option<Told>
         group::PERFINFO => [call(hook, event, running), None],
         group::POWER if matches!(hook.opcode, idle::opcode::ENTER | idle::opcode::EXIT) => {
             let processor = (Kind::Idle, event.cpu.into());
+            // Falling asleep ends being awake, and the other way round: each event is both.
             [Some(Told::Ends(processor)), Some(Told::Starts(processor))]
         }
         _ => [None, None],
@@ -173,6 +176,8 @@ fn callback(hook: Hook, event: &RawEvent<'_>) -> Option<Told> {
     }
     let read = Callback::parse(event.payload(), hook.opcode, event.pointer_size())?;
     let call = read.call;
+    // Three addresses tell calls apart. They have the same high bits, which turning moves away from each
+    // other.
     let mixed = call.routine.rotate_left(17) ^ call.irp.rotate_left(34) ^ call.callback_data;
     let key = (Kind::Callback, mixed ^ u64::from(call.is_post));
     Some(if read.step == Step::Start { Told::Starts(key) } else { Told::Ends(key) })

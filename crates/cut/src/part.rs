@@ -26,6 +26,7 @@ pub(crate) struct Part {
 
 impl Part {
     pub(crate) fn new(range: Range, clock: &Clock) -> Self {
+        // An open end must stay open: converted it would become a tick that some event could lie before.
         let first = if range.start_ns == i64::MIN { i64::MIN } else { clock.ticks_at(range.start_ns) };
         // Several ticks of a fast clock lie in one nanosecond.
         let behind = range.end_ns.checked_add(1).map(|behind| clock.ticks_at(behind));

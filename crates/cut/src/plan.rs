@@ -100,6 +100,7 @@ impl Planner {
 
     /// The plan.
     pub(crate) fn finish(mut self, clock: &Clock) -> Plan {
+        // No event lies in the part or behind it, so that its begin was never passed.
         if self.place == Place::Before {
             self.switches.begin(&mut self.plan.needed);
             self.pairs.begin(&mut self.plan.needed);
@@ -107,6 +108,8 @@ impl Planner {
         self.last.into_iter().for_each(|last| self.plan.needed.add(last));
         if let Some(mark) = self.plan.mark {
             let Range { start_ns, end_ns } = self.plan.part.range;
+            // Outside of an earlier part only what that part needed is left, so that the new one cannot be
+            // larger.
             let range = Range { start_ns: start_ns.max(mark.start_ns), end_ns: end_ns.min(mark.end_ns) };
             self.plan.part = Part::new(range, clock);
         }

@@ -27,6 +27,7 @@ impl StackKeys {
             return None;
         }
         let key = stack::key(event.payload(), 0, event.pointer_size())?;
+        // The next definition says what a key meant; later ones are about another stack.
         self.referred.remove(&key).then(|| Id::of(event))
     }
 }

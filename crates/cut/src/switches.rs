@@ -116,7 +116,8 @@ impl Switches {
         }
         let came_back = self.threads.remove(&switch.new_tid).is_some_and(|thread| thread.out.is_some());
         if place == Place::Behind {
-            // Who went off behind the part is of no interest any more.
+            // The first switch of a processor ends the slice that reaches out of the part; the first return
+            // of a thread ends its wait. Who went off behind the part is of no interest any more.
             if self.switched.insert(event.cpu) || came_back {
                 needed.add_behind(event);
             }
@@ -125,6 +126,8 @@ impl Switches {
         }
         if switch.old_tid != 0 {
             let thread = self.threads.entry(switch.old_tid).or_default();
+            // Ready events before the switch-out stay: the last of them may be the one that ended this wait
+            // before it was logged.
             (thread.out, thread.since) = (Some(id), None);
         }
     }

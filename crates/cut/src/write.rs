@@ -131,6 +131,8 @@ impl<'s, W: Write + Seek> Copy<'s, W> {
         }
         // One that has its time only by its place behind another record gets it.
         let record = with_time(event);
+        // The length of a record has 16 bits. A message that has no room for its time is dropped, since the
+        // record in front of it may be gone.
         if u16::try_from(record.len()).is_err() {
             return Ok(());
         }
@@ -145,6 +147,7 @@ impl<'s, W: Write + Seek> Copy<'s, W> {
             return Ok(());
         }
         self.turn(event)?;
+        // The mark goes between events of processor 0 at its time, so that the buffer stays in order.
         if event.cpu == 0
             && let Some((time, mark)) = self.mark.take_if(|(time, _)| *time <= event.timestamp)
         {
@@ -166,6 +169,8 @@ impl<'s, W: Write + Seek> Copy<'s, W> {
         if before == Some(now) {
             return Ok(());
         }
+        // The order of buffers in the file is part of what is kept, so that the buffer of the processor
+        // before goes out first.
         if self.mirrors && self.last_cpu != event.cpu {
             self.writer.flush(self.last_cpu)?;
         }

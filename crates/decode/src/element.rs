@@ -60,6 +60,8 @@ impl Context {
         Some(match field.count {
             Count::One => 1,
             Count::Fixed(n) => n as usize,
+            // One less than the number that stands for all that is left: a count out of the payload never
+            // means that.
             Count::Slot(slot) => usize::try_from(self.slot(slot)).unwrap_or(usize::MAX - 1),
             Count::Prefixed => usize::from(cursor.u16()?),
             Count::Rest => usize::MAX,

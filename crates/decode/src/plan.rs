@@ -30,6 +30,7 @@ impl Plan {
         let mut fixed = vec![0];
         let mut at = 0;
         for field in &schema.fields {
+            // Behind the first field of variable size no offset is the same in all payloads.
             let Some(size) = fixed_field_size(field, pointer_size) else { break };
             at += size;
             fixed.push(at);
@@ -93,6 +94,8 @@ impl Plan {
         slots.resize(usize::from(self.schema.slots), 0);
         let mut context = Context::with_slots(self.pointer_size, slots);
         for (field, (start, end)) in self.schema.fields.iter().zip(&spans.spans) {
+            // Fields of fixed size were located without being read, but their values may be lengths and
+            // counts of later ones.
             context.remember(field, payload.get(*start as usize..*end as usize).unwrap_or_default());
         }
         let mut cursor = Cursor::new(payload);
@@ -123,6 +126,8 @@ fn fixed_field_size(field: &Field, pointer_size: usize) -> Option<u32> {
         (None, crate::Length::Fixed(bytes), crate::Type::AnsiString | crate::Type::Binary) => bytes,
         _ => return None,
     };
+    // No payload is longer than 64 KiB. A field that claims far more is left to the walk, which ends at the
+    // payload.
     size.checked_mul(count).filter(|size| *size <= 1 << 20)
 }
 

@@ -92,6 +92,8 @@ impl Renderer<'_> {
             }
             context.step()?;
             let value = self.element(field, cursor, context, depth)?;
+            // Elements beyond the limit are read and not kept: the fields behind the list lie where it really
+            // ends.
             if list.len() < self.limits.list {
                 list.push(value);
             }

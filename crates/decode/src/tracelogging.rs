@@ -117,6 +117,7 @@ impl Reader<'_> {
             return Some(Field::new(name, Type::CountedBinary));
         }
         if kind & in_type::BASE == in_type::STRUCT {
+            // The place of the output type holds the number of members here, at most 127.
             let members = (0..out).map(|_| self.field(depth + 1)).collect::<Option<_>>()?;
             return Some(Field { count, members, ..Field::new(name, Type::Struct) });
         }

@@ -88,6 +88,8 @@ impl Engine {
 
 /// Groups that grow from a single extract on, and stay so small that all workers have several.
 fn groups(paths: &[PathBuf], workers: usize) -> Vec<&[PathBuf]> {
+    // Two groups at least for each worker, so that one with a slow group does not leave the others without
+    // work.
     let most = (paths.len() / (workers * 2)).clamp(1, MOST_TOGETHER);
     let (mut groups, mut rest, mut size) = (Vec::new(), paths, 1);
     while !rest.is_empty() {
@@ -142,6 +144,8 @@ impl<Q> Group<'_, Q> {
         let mut together = Together::default();
         for path in paths {
             let (name, mut notes) = (path.display().to_string(), Vec::new());
+            // Each extract still gets an answer of its own: whoever takes them counts on one for each that
+            // was named.
             if self.asking.cancel.is_asked() {
                 asked.extend(self.ask_together(&mut together));
                 asked.push(Asked::failed(name, notes, etwkit_query::Error::Cancelled.into()));
@@ -156,6 +160,8 @@ impl<Q> Group<'_, Q> {
             } else {
                 match self.engine.source(self.asking, path, &mut notes) {
                     Ok((source, hash)) => {
+                        // The limit holds for the group with the new extract, so one that is larger than that
+                        // is asked alone.
                         if together.bytes.saturating_add(source.size_bytes()) > BYTES_TOGETHER {
                             asked.extend(self.ask_together(&mut together));
                         }
@@ -164,6 +170,8 @@ impl<Q> Group<'_, Q> {
                         together.of.push(Opened { name, notes, hash });
                     }
                     Err(error) => {
+                        // What was collected so far is asked first: answers come in the order of the
+                        // extracts, also when one of them cannot be opened.
                         asked.extend(self.ask_together(&mut together));
                         asked.push(Asked::failed(name, notes, error));
                     }

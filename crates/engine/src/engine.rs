@@ -61,6 +61,7 @@ impl Engine {
             cancel: asking.cancel.clone(),
             process_names: asking.process_names.clone(),
         };
+        // At least one of each: more sessions than processors would otherwise get none.
         let share = |whole: usize| (whole / sessions.max(1)).max(1);
         Options { memory_bytes: share(all.memory_bytes), partitions: share(all.partitions), ..all }
     }

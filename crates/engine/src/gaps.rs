@@ -37,6 +37,8 @@ impl Gaps {
     }
 
     fn new<'d>(trace: &str, rows: impl Iterator<Item = (&'d str, i64, &'d str)>) -> Self {
+        // Diagnostics also tell what is only worth knowing; only what stands in the list makes answers
+        // incomplete.
         let lost = rows.filter_map(|(kind, count, message)| {
             let (_, what) = INCOMPLETE.iter().find(|(known, _)| *known == kind)?;
             let words = if what.is_empty() { message.to_owned() } else { counted(count, what) };
@@ -84,6 +86,8 @@ impl Gaps {
 
     /// Takes what another answer to the same trace found out about it.
     pub fn update(&mut self, newer: Self) {
+        // An answer that shows no methods does not look at names: what an earlier one found out about them
+        // stays.
         let unnamed = newer.unnamed.or(self.unnamed);
         *self = Self { unnamed, ..newer };
     }

@@ -30,6 +30,8 @@ pub(crate) fn in_order<I: Sync, R: Send, E>(
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some(item) = items.get(at) else { return };
+                    // The next result to be taken is never held up here, since it is not ahead of what was
+                    // taken. So the results that wait are bounded and it still always goes on.
                     if !taken.wait_until(at.saturating_sub(AHEAD * workers))
                         || send.send((at, work(item, workers))).is_err()
                     {
@@ -45,6 +47,7 @@ pub(crate) fn in_order<I: Sync, R: Send, E>(
             while let Some(result) = waiting.remove(&wanted) {
                 wanted += 1;
                 if let Err(error) = take(result) {
+                    // Workers that wait at the gate are let go; they see that nothing more is taken.
                     taken.set(usize::MAX);
                     return Err(error);
                 }

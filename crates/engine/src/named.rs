@@ -49,6 +49,8 @@ pub fn named(words: &[PathBuf], wanted: Wanted, recursive: bool) -> Result<Vec<P
         match found {
             Found::Path(path, place) if wanted != Wanted::Session && is_folder(&path) => {
                 let mut inside = recordings(std::slice::from_ref(&path), recursive)?;
+                // Names of recordings carry their time. Where there is none, and where two are of the same
+                // time, the name decides, so that the order is the same on every file system.
                 inside.sort_by(|a, b| (a.performed_at, &a.stem).cmp(&(b.performed_at, &b.stem)));
                 let inside = inside.into_iter().filter_map(|file| wanted.of(file)).collect();
                 let (nothing, folder) = (wanted.nothing(), path.display());
@@ -118,6 +120,7 @@ struct Named {
 impl Named {
     /// Adds a path. One that a user names twice stays twice, for whoever refuses that.
     fn add(&mut self, path: PathBuf, is_found: bool) {
+        // Two words may lead to one file by different paths, through links or `..`.
         let place = path.canonicalize().unwrap_or_else(|_| path.clone());
         match self.seen.get(&place) {
             Some(was_found) if is_found || *was_found => {}

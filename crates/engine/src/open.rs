@@ -135,6 +135,8 @@ impl Engine {
         if extract.derived().is_some_and(is_current) {
             return Ok(extract);
         }
+        // Derived tables are computed from rows, and these are not all there: what is left is what an older
+        // version made.
         if !extract.manifest().has_all_rows() {
             let is_summary = extract.manifest().detail == Detail::Summary;
             let what = if is_summary { "is a summary" } else { "was made with --tables" };
@@ -156,6 +158,8 @@ impl Engine {
                     ));
                     return Ok(Extract::open(path)?);
                 }
+                // A folder that cannot be written to is no reason to refuse an answer; any other error would
+                // come again in the cache.
                 Err(error) if !is_not_writable(&error) => return Err(error.into()),
                 Err(_) => {}
             }

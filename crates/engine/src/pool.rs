@@ -70,6 +70,8 @@ impl SessionPool {
         let session = Arc::new(open(&unasked)?);
         let mut kept = lock(&self.kept);
         let open: usize = kept.iter().map(|kept| kept.paths.len()).sum();
+        // Another question may have opened the same extracts meanwhile; one of both is enough. Without room
+        // the session is used for this question and closed with it.
         if open.saturating_add(paths.len()) <= MAX_OPEN && kept.iter().all(|kept| kept.paths != paths) {
             kept.push(Kept { paths: paths.to_owned(), stamps, session: session.clone() });
         }
@@ -92,6 +94,8 @@ impl SessionPool {
 
     /// The session that is there. Extracts that were written anew meanwhile are forgotten.
     fn found(&self, paths: &[PathBuf]) -> Option<Arc<Session>> {
+        // Only an extract that is asked for is looked at: that costs a few calls of the system for each
+        // question.
         let mut all = lock(&self.kept);
         all.retain(|kept| kept.paths != paths || kept.stamps == stamps(paths));
         all.iter().find(|kept| kept.paths == paths).map(|kept| kept.session.clone())

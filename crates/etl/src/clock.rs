@@ -62,13 +62,19 @@ impl Clock {
     #[must_use]
     pub fn new(header: &TraceHeader, t0: i64) -> Self {
         let kind = ClockType::from_raw(header.clock_type);
+        // The speed in MHz is rounded, so `PerfFreq` is the better number where it is plausible. The few MHz
+        // of a performance counter are far outside the tenth that is allowed here.
         let mhz = i64::from(header.cpu_mhz) * 1_000_000;
         let frequency = match kind {
             ClockType::System => FILETIME_PER_SECOND,
             ClockType::Cpu if mhz > 0 && header.perf_freq.abs_diff(mhz) > mhz.unsigned_abs() / 10 => mhz,
             ClockType::Qpc | ClockType::Cpu => header.perf_freq,
         };
+        // A damaged header may say 0 or less. Every conversion divides by this, so any positive number is
+        // better; the rate of FILETIME is also that of the counter since Windows 10.
         let frequency = if frequency > 0 { frequency } else { FILETIME_PER_SECOND };
+        // Stamps of the system clock are FILETIMEs themselves, so the first one can stand in for a start that
+        // was never written.
         let start = if kind == ClockType::System && header.start_time == 0 { t0 } else { header.start_time };
         let counter_frequency = if header.perf_freq > 0 { header.perf_freq } else { frequency };
         Self { kind, frequency, t0, start, counter_frequency }
@@ -105,6 +111,8 @@ impl Clock {
     /// rounded down.
     #[must_use]
     pub fn nanoseconds_before(&self, ticks: i64, counter_ticks: u64) -> i64 {
+        // Subtracting ticks before converting rounds once. Converting both and subtracting would round twice,
+        // and the begin could fall one nanosecond in front of an event that has the same tick.
         if self.counter_frequency == self.frequency {
             let begin = i128::from(ticks) - i128::from(counter_ticks);
             return i64::try_from(begin).map_or(i64::MIN, |begin| self.nanoseconds(begin));
@@ -117,6 +125,8 @@ impl Clock {
     /// not before it.
     #[must_use]
     pub fn ticks_at(&self, nanoseconds: i64) -> i64 {
+        // Rounding up is the counterpart of `nanoseconds`, which rounds down: the first tick at or behind a
+        // time that a user typed is the first event that such a range shows.
         let numerator = i128::from(nanoseconds) * i128::from(self.frequency);
         let ticks = -(-numerator).div_euclid(1_000_000_000) + i128::from(self.t0);
         i64::try_from(ticks).unwrap_or(if ticks < 0 { i64::MIN } else { i64::MAX })
@@ -125,6 +135,7 @@ impl Clock {
     /// The tick nearest to a point in time given in nanoseconds since time zero.
     #[must_use]
     pub fn nearest_tick(&self, nanoseconds: i64) -> i64 {
+        // `ticks_at` rounds up, so half a tick less makes it round to the nearest one.
         let half_tick = 500_000_000 / self.frequency;
         self.ticks_at(nanoseconds.saturating_sub(half_tick))
     }
@@ -132,6 +143,8 @@ impl Clock {
     /// FILETIME (UTC) of an event.
     #[must_use]
     pub fn filetime(&self, ticks: i64) -> i64 {
+        // These ticks are FILETIMEs already. Going over time zero would add whatever the header event's stamp
+        // and `StartTime` differ by.
         if self.kind == ClockType::System {
             return ticks;
         }

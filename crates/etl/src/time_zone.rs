@@ -18,8 +18,12 @@ impl TimeZone {
         // Each change is given in the local time that ends with it.
         let begin = transition(&self.daylight_date, year, standard);
         let end = transition(&self.standard_date, year, daylight);
+        // A zone without daylight saving time has dates of zeros. Windows then applies neither of the two
+        // extra biases.
         let Some((begin, end)) = begin.zip(end) else { return self.bias };
         let is_daylight =
+            // South of the equator daylight saving time spans the turn of the year, so that the range within
+            // one year is that of standard time.
             if begin < end { (begin..end).contains(&filetime) } else { !(end..begin).contains(&filetime) };
         if is_daylight { daylight } else { standard }
     }
@@ -40,6 +44,7 @@ fn transition(rule: &[u8; 16], year: i64, bias: i32) -> Option<i64> {
         let next = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
         let in_month = days_from_1601(next.0, next.1, 1) - first;
         let mut offset = (weekday - first_weekday).rem_euclid(7) + 7 * (day - 1);
+        // Week 5 means the last such weekday, which most months have only four of.
         while offset >= in_month {
             offset -= 7;
         }

@@ -118,6 +118,7 @@ impl Timeline for Events<'_> {
             )
             .map_err(Error::Write)?;
         }
+        // As a text: the number is larger than what readers of JSON in JavaScript hold exactly.
         let start = scene.start_unix_ns.map(|start| format!(",\"start_unix_ns\":\"{start}\""));
         writeln!(
             out,
@@ -197,6 +198,8 @@ impl Events<'_> {
     /// Notes the frames of a stack, which are written at the end.
     fn add_stack(&mut self, stack: i32, scene: &Scene<'_>) {
         let mut next = Some(stack);
+        // A stack that was noted has all its callers noted as well, so that the walk ends at the first known
+        // one.
         while let Some(stack) = next.filter(|stack| self.stacks.add(*stack)) {
             next = scene.frames.node(stack).and_then(|(parent, _)| parent);
         }

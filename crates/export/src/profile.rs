@@ -242,6 +242,7 @@ impl ExportRequest {
                     profile.group(&stacks, &root, &mut collected)?;
                     let labels = if format.has_labels() { Vec::new() } else { self.labels(&row) };
                     root = labels.iter().map(|label| stacks.label(label)).collect();
+                    // Stacks of several processes together belong to none of them.
                     profile.owner = if group == (None, None) { Owner::default() } else { owner(&row) };
                     current = Some(group);
                 }
@@ -291,6 +292,8 @@ struct Profile<'o> {
 impl Profile<'_> {
     /// The stacks below the frames of one root: those that are equal together, by name.
     fn group(&mut self, stacks: &Stacks<'_>, root: &[u32], collected: &mut Vec<Weighed>) -> Result<()> {
+        // By number first, which is cheap, to put equal stacks together; only distinct ones are compared by
+        // names.
         collected.sort_unstable_by_key(|(node, ..)| *node);
         collected.dedup_by(|next, kept| {
             let is_same = next.0 == kept.0;

@@ -176,6 +176,8 @@ impl<'f> Stacks<'f> {
             }
             node
         };
+        // Both are brought to one depth, then up together to where they part: names are compared once, and no
+        // path is made.
         let mut pair = (lift(a, depth_a.saturating_sub(depth_b)), lift(b, depth_b.saturating_sub(depth_a)));
         if pair.0 == pair.1 {
             return depth_a.cmp(&depth_b);
@@ -187,6 +189,8 @@ impl<'f> Stacks<'f> {
             };
             if a.caller == b.caller {
                 let text = |place: &Place| self.names.text(place.name);
+                // Methods of different modules may have one name; their numbers, which follow the order of
+                // rows, keep the order the same in every run.
                 return text(a).cmp(text(b)).then(a.name.cmp(&b.name));
             }
             pair = (a.caller, b.caller);

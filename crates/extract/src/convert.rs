@@ -203,6 +203,7 @@ pub fn convert_with_tags(
     } else {
         None
     };
+    // Several files of one recording are one trace, whose name says all of them.
     let names: Vec<&str> = input.parts().iter().map(|part| part.name.as_str()).collect();
     imported.trace.file_name = names.join(";");
     write_screenshots(input, &mut imported, options.range, &mut writer)?;
@@ -210,6 +211,8 @@ pub fn convert_with_tags(
     imported.diagnostics.extend(facts.diagnostics);
     import::facts::write(facts.all, &mut writer)?;
     import::write_trace(&imported, &mut writer)?;
+    // From here on tables are read back from their files: names, hashes and derived tables need complete
+    // tables, which do not fit into memory.
     let mut sealed = Sealed(writer.seal()?);
     let naming =
         options.names.map(|from| name(&mut sealed, &mut writer, from, kept.as_deref())).transpose()?;
@@ -219,6 +222,7 @@ pub fn convert_with_tags(
         Detail::Full => derive_without(&sealed, sets, &left_out, &mut writer)?,
         Detail::Summary => summarise(&sealed, sets, &left_out, &mut writer)?,
     }
+    // Left out only now: derived tables were computed from these rows.
     for table in TABLES.iter().filter(|table| left_out.contains(table.name)) {
         writer.remove(table)?;
     }
@@ -350,6 +354,7 @@ fn summarise(
     let stacks = sink.finish(sealed, &kept)?;
     for (table, rows) in kept.into_iter().zip(stacks.kept) {
         writer.remove(table)?;
+        // Only some stacks are kept, under new numbers, so the rows that name them are written anew.
         rows.into_iter().try_for_each(|rows| writer.write(table, rows))?;
     }
     for table in topics::row_tables().chain([Stack::TABLE, Frame::TABLE]) {
@@ -431,6 +436,8 @@ fn manifest_of(source: TraceSource, imported: &Imported, detail: Detail) -> Mani
     manifest.topics = imported
         .recorded
         .iter()
+        // A topic without events was not recorded as far as anybody can tell; what would record it is said in
+        // its place.
         .map(|row| Topic {
             topic: row.topic.name.to_owned(),
             recorded: row.events > 0,
@@ -449,6 +456,7 @@ pub fn default_target(trace: &Path) -> PathBuf {
     let name = trace.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let lower = name.to_lowercase();
     let endings = [".etl.zip", ".etl.7z", ".etl", ".zip", ".7z", ".diagsession", ".json7z", ".json"];
+    // Only the ending is looked for in lower case; the stem keeps the letters that it has.
     let ending = endings.iter().find(|ending| lower.ends_with(**ending) && lower.len() > ending.len());
     let stem = ending.and_then(|ending| name.get(..name.len() - ending.len())).unwrap_or(&name);
     trace.with_file_name(format!("{stem}.etwx"))
@@ -456,6 +464,8 @@ pub fn default_target(trace: &Path) -> PathBuf {
 
 /// What an extract does without.
 fn left_out_of(extract: &crate::reader::Extract) -> Names {
+    // Hashes of stacks are left out without being told. An extract that has them was made with them on
+    // purpose, and keeps them when its tables are computed anew.
     let has_hashes = extract.table(StackHash::TABLE.name).is_some();
     let usual = left_out_by_default().into_iter().filter(|_| !has_hashes);
     extract.manifest().left_out.iter().cloned().chain(usual).collect()

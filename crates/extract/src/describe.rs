@@ -152,6 +152,7 @@ impl Files {
     ) -> Result<(), DescribeError> {
         let bytes = read(path, self.left.min(MAX_FILE))?;
         self.left -= bytes.len() as u64;
+        // With its length in front: without it, two files would hash like one that has the bytes of both.
         self.hasher.update(&(bytes.len() as u64).to_le_bytes());
         self.hasher.update(&bytes);
         let text = text_of(&bytes).ok_or_else(|| DescribeError::NoText { path: path.to_owned() })?;
@@ -183,6 +184,7 @@ fn formats(path: &Path) -> Result<Vec<PathBuf>, DescribeError> {
     if files.is_empty() {
         return Err(DescribeError::NoFiles { path: path.to_owned() });
     }
+    // Folders are listed in any order, and what later files say wins.
     files.sort();
     Ok(files)
 }
@@ -194,6 +196,7 @@ fn read(path: &Path, limit: u64) -> Result<Vec<u8>, DescribeError> {
         return Err(DescribeError::NotRegular { path: path.to_owned() });
     }
     let mut bytes = Vec::new();
+    // One byte more than may be there tells a file that is too long from one that just fits.
     File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes)).map_err(failed)?;
     if bytes.len() as u64 > limit {
         return Err(DescribeError::TooLarge { path: path.to_owned(), limit: format!("{limit} bytes") });

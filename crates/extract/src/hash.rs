@@ -12,6 +12,7 @@ pub(crate) fn source_hash<S: ByteSource>(sources: &[S]) -> Result<String, (usize
     let mut hasher = blake3::Hasher::new();
     for (index, source) in sources.iter().enumerate() {
         let size = source.size();
+        // The size is hashed too: two files may agree at both ends and differ in length.
         hasher.update(&size.to_le_bytes());
         for offset in [0, size.saturating_sub(END)] {
             let part = read(source, offset).map_err(|e| (index, e))?;

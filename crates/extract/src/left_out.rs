@@ -46,6 +46,8 @@ pub fn left_out(detail: Detail, is_wanted: impl Fn(&str) -> bool) -> Names {
     let is_kept = |table: &&Table| is_wanted(table.name) && !(is_summary && is_row_table(table.name));
     let kept: Vec<&Table> = choosable().filter(is_kept).collect();
     let names_stacks = |table: &&Table| {
+        // Hashes are of stacks too, but they alone are no reason to keep the stacks: nothing would lead to
+        // them.
         table.name != StackHash::TABLE.name && table.columns.iter().any(|column| is_stack(column.name))
     };
     let has_stacks = kept.iter().any(names_stacks);

@@ -121,6 +121,8 @@ fn boxed(source: &Source) -> Box<dyn ByteSource> {
 
 /// Adds the name of the file to an error that only says what was wrong.
 fn blame(error: etwkit_etl::Error, opened: &[(Part, Source)]) -> Error {
+    // The reader says which file does not belong to the session; all other errors come without a file, so
+    // each file is tried by itself.
     let culprit = match &error {
         etwkit_etl::Error::NotOneSession { index, .. } => opened.get(index.saturating_sub(1)),
         _ => opened.iter().find(|(_, source)| Session::open(vec![boxed(source)]).is_err()),
@@ -163,6 +165,8 @@ fn open_one(
             let archive = Archive { file, size, name: name.clone(), wanted: Wanted::TRACES };
             let found = archive::unpack(kind, archive, spool)?;
             for member in found.members {
+                // What was unpacked lies in a temporary file of this system, which cannot vanish as a file of
+                // a network can.
                 let source = Source::new(member.file, member.size, options.mmap);
                 opened.push((part(member.name, member.size, Some(name.clone())), source));
             }

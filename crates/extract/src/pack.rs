@@ -30,6 +30,7 @@ impl Extract {
             Failed::Store(e) => e,
             Failed::Write(e) => StoreError::io("write", zip)(e),
         })?;
+        // Asked again, since packing takes long and something else may have been put there meanwhile.
         refuse_foreign(zip)?;
         partial.publish_file(&file)
     }
@@ -42,6 +43,7 @@ impl Extract {
             self.place().names(self.path())?.into_iter().partition(is_first);
         for name in first.into_iter().chain(rest).filter(|name| !is_pages(name)) {
             let Some(range) = self.place().find(self.path(), &name)? else { continue };
+            // No times and no rights of the files: the same extract has to give the same bytes.
             let options = SimpleFileOptions::default()
                 .compression_method(CompressionMethod::Stored)
                 .last_modified_time(DateTime::default())
@@ -51,6 +53,7 @@ impl Extract {
             let failed = StoreError::io("read", &range.path);
             let mut reader = range.reader().map_err(failed)?;
             let copied = io::copy(&mut reader, &mut zip)?;
+            // A file that became shorter meanwhile would leave a member with the wrong number of rows.
             if copied != range.length {
                 let cut = io::Error::from(io::ErrorKind::UnexpectedEof);
                 return Err(StoreError::io("read", &range.path)(cut).into());

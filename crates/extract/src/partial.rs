@@ -67,6 +67,8 @@ impl Partial {
     /// # Errors
     /// If the system refuses it; what was there is there then.
     pub fn publish(self) -> StoreResult<()> {
+        // The bytes have to be on the disk before the name is: after a power failure the name would otherwise
+        // stand for a folder with empty files.
         sync_tree(&self.content)?;
         self.put().map_err(StoreError::io("put the finished extract at", &self.target))?;
         let parent = parent_of(&self.target);
@@ -96,6 +98,8 @@ impl Partial {
     fn put_with(&self, exchange: Exchange, moved: &mut Option<PathBuf>) -> io::Result<()> {
         let mut attempt = 0;
         loop {
+            // A name that is free is taken at once. This fails where an extract lies there already, and also
+            // for reasons that no exchange would mend, hence the look at the target.
             let Err(error) = rename_new(&self.content, &self.target) else { return Ok(()) };
             attempt += 1;
             if attempt > ATTEMPTS || self.target.symlink_metadata().is_err() {
@@ -133,6 +137,7 @@ pub(crate) fn parent_of(path: &Path) -> &Path {
 }
 
 fn locked_folder(parent: &Path, name: &OsStr) -> io::Result<(PathBuf, File)> {
+    // A leading dot hides the folder from patterns and from lists of extracts until it is complete.
     let mut prefix = OsString::from(".");
     prefix.push(name);
     prefix.push(".");
@@ -210,6 +215,7 @@ fn sync_tree(folder: &Path) -> StoreResult<()> {
         if path.is_dir() {
             sync_tree(&path)?;
         } else {
+            // Windows flushes a file only through a handle that may write, so it is not opened for reading.
             let synced = OpenOptions::new().write(true).open(&path).and_then(|file| file.sync_all());
             synced.map_err(StoreError::io("write", &path))?;
         }
@@ -235,6 +241,8 @@ fn sync_folder(_folder: &Path) -> io::Result<()> {
 /// Renames to a name that must be free; an empty folder counts as free.
 fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     if cfg!(windows) && to.symlink_metadata().is_ok() {
+        // Windows would replace a file that lies there, where Unix refuses to put a folder in the place of a
+        // file or of a folder that is not empty.
         return Err(io::ErrorKind::AlreadyExists.into());
     }
     fs::rename(from, to)

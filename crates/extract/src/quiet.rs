@@ -54,6 +54,8 @@ fn install() {
                 return;
             }
             let said = text(panic);
+            // Engines hand work to threads of their own, on which nobody catches. What such a thread said is
+            // kept here for whoever waits for its answer.
             *OF_THREADS.lock().unwrap_or_else(PoisonError::into_inner) = Some(said.clone());
             let _ = SAID.try_with(|last| last.replace(Some(said)));
         }));

@@ -44,6 +44,8 @@ impl ByteSource for Source {
         if offset >= self.0.size {
             return Ok(0);
         }
+        // A read may give fewer bytes than asked for, which readers of buffers would take for the end of the
+        // file.
         let mut done = 0;
         while let Some(rest) = buf.get_mut(done..).filter(|rest| !rest.is_empty()) {
             match read_once(&self.0.file, rest, offset + done as u64) {

@@ -48,6 +48,8 @@ impl Spool {
         if self.members > self.limits.members {
             return Err(Error::TooMany { archive, found: self.members, limit: self.limits.members });
         }
+        // A ratio alone is no sign of malice: a few bytes pack very well, hence the smallest size for which
+        // it is looked at.
         if bytes > self.limits.ratio_from_bytes && bytes / packed.packed.max(1) > ratio {
             return Err(Error::Bomb { archive, member, packed: packed.packed, bytes, ratio });
         }
@@ -55,6 +57,7 @@ impl Spool {
         if let Some(free) = free_bytes(&self.dir).filter(|free| *free < bytes) {
             return Err(Error::NoSpace { dir: self.dir.clone(), member, bytes, free });
         }
+        // Reserved before anything is unpacked, so that members that each fit are not too much together.
         self.left -= bytes;
         Ok(())
     }

@@ -52,6 +52,8 @@ impl Input {
         limits: Limits,
         mut go_on: impl FnMut() -> ControlFlow<()>,
     ) -> Result<ControlFlow<(), Vec<KeptSymbol>>> {
+        // The number of members is not limited by the spool, since too many symbol files are left out here
+        // and are no error.
         let mut spool = Spool::of_folder(folder, Limits { members: usize::MAX, ..limits });
         let mut open = OpenZip::default();
         let mut taken = BTreeSet::new();
@@ -72,6 +74,8 @@ impl Input {
                 }
                 Some(path) => match keep(symbol, &folder.join(&path), &mut open, &mut spool) {
                     Ok(()) => (Some(folder.join(path)), None),
+                    // A folder that cannot be written to is an error of the user's system and ends it; what
+                    // is wrong with one member is said of that member.
                     Err(error @ Error::Keep { .. }) => return Err(error),
                     Err(error) => (None, Some(error.to_string())),
                 },
@@ -110,6 +114,8 @@ fn store_path(member: &str) -> Option<String> {
     if !is_plain_name(name) {
         return None;
     }
+    // Symbol stores keep a file as NAME/IDENTITY/NAME; where the archive has that layout, it is kept, so that
+    // the search finds the file by its identity.
     match before {
         [.., folder, identity] if folder.eq_ignore_ascii_case(name) && is_identity(identity) => {
             Some(format!("{folder}/{identity}/{name}"))

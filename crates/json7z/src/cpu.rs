@@ -75,6 +75,7 @@ impl Cost {
             depth: parts.next()?.parse().ok()?,
             ..Self::default()
         };
+        // The last numbers are missing in files of older versions.
         for later in [&mut cost.ready_ms, &mut cost.ready_average_us, &mut cost.switches] {
             *later = parts.next().map(str::parse).transpose().ok()?;
         }
@@ -110,6 +111,7 @@ impl Cpu {
         reader.object(|reader, name| {
             let process = import.process_text(reader, name)?;
             let ms = reader.int()?.unwrap_or(0);
+            // Two names may mean one process, whose costs then add up.
             let total = self.totals.entry(process).or_default();
             *total = total.saturating_add(ms);
             Ok(())
@@ -235,6 +237,7 @@ impl Cpu {
 
     /// Whether there were context switches.
     pub(crate) fn has_switches(&self) -> bool {
+        // Where the file does not say it, what it tells of decides.
         let waits = |cost: &Cost| cost.wait_ms > 0 || cost.switches.is_some_and(|switches| switches > 0);
         self.has_switches.unwrap_or_else(|| self.has_other_waits || self.costs.iter().any(waits))
     }
@@ -242,6 +245,7 @@ impl Cpu {
     /// Writes `cpu_process` and `cpu_method`.
     pub(crate) fn write(&mut self, import: &mut Import<'_>) -> Result<()> {
         let (is_sampled, has_switches) = (self.is_sampled(), self.has_switches());
+        // The sort is stable, so that methods of a process keep the order of the file.
         self.costs.sort_by_key(|cost| cost.process);
         // Columns that cannot be missing.
         let lacking = "cpu_process: samples; threads is the most of one method, first and last are those of \

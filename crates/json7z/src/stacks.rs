@@ -23,9 +23,11 @@ const CODE: [&str; 3] = [".dll", ".exe", ".sys"];
 impl<'t> Named<'t> {
     /// `ntdll.dll!RtlUserThreadStart`, or `ntdll.dll+0x1a2b` for code without a name.
     pub(crate) fn parse(text: &'t str) -> Self {
+        // A name with `!` in front and nothing before it has no module: the mark belongs to the name.
         if let Some((module, method)) = text.split_once('!').filter(|(module, _)| !module.is_empty()) {
             return Self { module: Some(module).filter(|module| *module != "<UnknownModule>"), method };
         }
+        // Only behind the name of a file with code is this an offset; any other text is the name of a method.
         if let Some(at) = text.rfind("+0x")
             && let (Some(module), Some(method)) = (text.get(..at), text.get(at..))
             && CODE.iter().any(|ending| module.to_ascii_lowercase().ends_with(ending))
@@ -56,6 +58,8 @@ impl Modules {
     pub(crate) fn add(&mut self, mut row: Module) -> i32 {
         let name = row.name.to_lowercase();
         let only_in_stacks = self.only_in_stacks.remove(&name);
+        // The module was made up when a stack named it, and what is known of it comes now: it keeps its
+        // number, which frames have already.
         if let Some(at) = only_in_stacks
             && let Some(named) = self.rows.get_mut(at)
         {
@@ -86,6 +90,7 @@ impl Modules {
             Some(at) => *at as i32,
             None => {
                 let lower = name.to_lowercase();
+                // Drivers and the kernel are there for all processes, and belong to none.
                 let is_kernel = lower.ends_with(".sys") || KERNEL.contains(&lower.as_str());
                 let at = self.add(Module {
                     process_key: process_key.filter(|_| !is_kernel),
@@ -117,6 +122,8 @@ impl Stacks {
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && *line != "No Stack");
         let lines: Vec<&str> = lines.collect();
         let mut parent_id = None;
+        // Backwards, since nodes of the tree are made from the outermost frame on, and texts have the
+        // innermost one first.
         for (depth, line) in (0..).zip(lines.into_iter().rev()) {
             let frame_id = self.frame(line, process);
             let stack_id = *self.nodes.entry((parent_id, frame_id)).or_insert_with(|| {

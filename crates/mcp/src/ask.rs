@@ -58,6 +58,7 @@ pub(crate) fn ask(call: &Call<'_>, asked: &Asked) -> Result<Answer> {
     let of_all = request.is_of_all();
     let mut told = Vec::new();
     for (at, one) in answers.extracts.into_iter().enumerate() {
+        // One answer to all traces rests on each of them, and what they lack counts for it.
         let about = if of_all { traces.as_slice() } else { traces.get(at..=at).unwrap_or_default() };
         told.push(told_of(call, asked, &*request, about, *page, one)?);
     }
@@ -157,6 +158,7 @@ fn lines(evidence: &mut Evidence, info: &TraceInfo, rows: &question::Answer) {
 /// The rows of a table, or of the tables of a report.
 fn tables(rows: &question::Answer, page: Page) -> Answer {
     let parts: Vec<_> = rows.parts.iter().filter(|part| !part.is_aside).collect();
+    // Tables share the room of an answer: a long one in front would otherwise leave nothing for the others.
     let bytes = BYTES / parts.len().max(1);
     let table = |part: &&question::Part| -> Answer {
         let row = |at| part.records().record(at).map(reply::row).unwrap_or_default();
@@ -229,6 +231,7 @@ fn rules(all: &[RuleRow], evidence: &mut Evidence) -> Value {
     let silent = all.iter().filter(|rule| rule.state == "not checked" || rule.state == "failed");
     let silent: Vec<Value> =
         silent.map(|rule| json!({"rule": rule.rule, "state": rule.state, "missing": rule.missing})).collect();
+    // Rules that could not be asked are told as well: silence about a cause must not be read as its absence.
     if !silent.is_empty() {
         evidence.unproven(format!(
             "that the causes of {} rules are absent: they could not be checked (see rules)",

@@ -86,6 +86,8 @@ impl Handler {
         given: Values,
         context: &RequestContext<RoleServer>,
     ) -> Result<Answer> {
+        // The channel has no bound, so that an extraction never waits for a client. There is at most one
+        // message for each per cent.
         let (steps, mut heard) = unbounded_channel();
         let cancel = Cancel::default();
         let progress = Arc::new(Reporter { steps, cancel: cancel.clone() });

@@ -44,6 +44,7 @@ pub fn run(args: &McpArgs, engine: Engine, run_line: RunLine, out: &mut dyn Writ
 /// Messages go through a pipe: a thread reads the standard input, which blocks, and this one holds the
 /// standard output.
 fn over_stdio(runtime: &Runtime, shared: &Arc<Shared>, out: &mut dyn Write) -> Result<Exit> {
+    // Answers go through a pipe to this thread, which alone may write to the output.
     let (ours, theirs) = tokio::io::duplex(PIPE);
     let handler = Handler(shared.clone());
     let serving = runtime.spawn(async move {
@@ -52,6 +53,8 @@ fn over_stdio(runtime: &Runtime, shared: &Arc<Shared>, out: &mut dyn Write) -> R
     });
     let (mut messages, requests) = tokio::io::split(theirs);
     let runtime_of_input = runtime.handle().clone();
+    // Reading the standard input cannot be broken off. The thread that does it is left behind when the
+    // program ends.
     std::thread::Builder::new()
         .name("input".to_owned())
         .spawn(move || hand_on(&runtime_of_input, requests))?;

@@ -51,6 +51,7 @@ impl Traces {
     /// Opens it; two that open the same trace at once get the same handle.
     pub(crate) fn add(&self, named: &Path, extract: PathBuf) -> Arc<Trace> {
         let mut all = self.lock();
+        // Two calls may have opened one path at the same time; both get the same handle.
         if let Some(known) = all.open.iter().find(|trace| trace.named == named) {
             return known.clone();
         }

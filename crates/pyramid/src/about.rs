@@ -48,6 +48,8 @@ pub(crate) struct TableAbout {
 impl About {
     /// Reads it if the folder is whole: all of its files are there in their sizes.
     pub(crate) fn read(folder: &Path) -> Option<Self> {
+        // A folder of pages may come with an extract of a stranger: a link or a special file in it is not
+        // followed or read.
         let is_plain = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_file());
         let path = folder.join(FILE);
         if folder.symlink_metadata().ok()?.is_symlink() || !is_plain(&path) {
@@ -56,6 +58,7 @@ impl About {
         let mut bytes = Vec::new();
         File::open(path).ok()?.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
         let about: Self = serde_json::from_slice(&bytes).ok()?;
+        // Names come from the file too: without separators they cannot lead out of the folder.
         let is_name =
             |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
         let is_there = |(name, size): (&String, &u64)| {

@@ -63,6 +63,8 @@ impl BaseFile {
             return self.decode(columns, (from, to), on_batch);
         }
         let middle = from + (to - from) / 2;
+        // The half that is decoded beside waits in memory until the front half was handed on, since whoever
+        // listens gets the rows in their order.
         let collect = || -> Result<Vec<(RecordBatch, u64)>> {
             let mut batches = Vec::new();
             self.decode(columns, (middle, to), &mut |batch, first| {
@@ -113,6 +115,8 @@ impl BaseFile {
             .collect();
         let start =
             |group: Option<usize>| group.and_then(|group| self.starts.get(group)).copied().unwrap_or(0);
+        // The selection counts from the first row of the first row group that is read, not from that of the
+        // file.
         let base = start(groups.first().copied());
         let rows = start(groups.last().map(|group| group + 1)).saturating_sub(base);
         let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);

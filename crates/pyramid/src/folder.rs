@@ -25,6 +25,8 @@ pub(crate) fn find_or_make(
         }
     }
     let mut refused = None;
+    // The pages in the extract itself come first: they go with it when it is copied. A cache is for extracts
+    // that are packed or lie where nothing can be written.
     for place in places {
         match Partial::create(&place) {
             Ok(partial) => {

@@ -29,13 +29,21 @@ impl Grid {
         let (from, to) = bounds(range);
         let wanted = to.saturating_sub(from).div_euclid(i64::from(buckets.max(1))).max(1);
         let is_short = |dim: &Dim| store.table(*dim).is_none_or(|table| table.is_short(from, to));
+        // Buckets that are narrower than the finest ones cannot be added up from any level. If the rows are
+        // few enough they are read, which is exact; else the buckets of the answer become wider than was
+        // asked.
         if wanted < 1 << FINEST && dims.iter().all(is_short) {
+            // Rounded up, so that there are not more buckets than were asked for, apart from the one that a
+            // shifted begin adds.
             let width = to.saturating_sub(from).saturating_add(i64::from(buckets.max(1)) - 1);
             return Self::of_width(from, to, (width / i64::from(buckets.max(1))).max(1), None);
         }
         let top = dims.iter().map(|dim| store.levels(*dim)).max().unwrap_or(1).saturating_sub(1);
+        // The coarsest level whose buckets still fit into the wanted width: it has the fewest rows to read.
         let level = (0..=top).rev().find(|level| 1 << shift(*level) <= wanted).unwrap_or(0);
         let unit = 1i64 << shift(level);
+        // A multiple of the buckets of the level, so that no bucket of the level lies across a bound and
+        // would have to be divided by guess.
         let width = (wanted.saturating_add(unit / 2) / unit).max(1).saturating_mul(unit);
         Self::of_width(from, to, width, Some(level))
     }
@@ -98,6 +106,7 @@ impl Grid {
 
     /// Where a run of a level belongs: buckets with how many of its own buckets lie in each.
     pub(crate) fn place_run(&self, run: &Run, shift: u32, mut on_bucket: impl FnMut(usize, i64)) {
+        // Buckets near the ends of what a number holds would wrap around.
         let end = run.last.saturating_add(1).checked_mul(1 << shift).unwrap_or(i64::MAX);
         let start = run.first.checked_mul(1 << shift).unwrap_or(i64::MIN);
         self.stretches(start, end).for_each(|(bucket, length)| on_bucket(bucket, length >> shift));

@@ -56,6 +56,8 @@ impl Levels {
     pub(crate) fn finish(mut self) -> Result<usize> {
         self.end_key()?;
         let mut count = 0;
+        // A level without rows has no file, and no level above it has one either: counting ends at the first
+        // one that is missing.
         for writer in self.levels.into_iter().map_while(|level| level.writer) {
             writer.finish()?;
             count += 1;
@@ -76,6 +78,8 @@ impl Levels {
         let ready = &mut self.ready;
         self.sweep.finish(&mut |run| ready.push(run));
         self.put_ready()?;
+        // From the finest level up: what a level gives back at its end goes into the one above, which is
+        // asked after it.
         for level in 0..self.levels.len() {
             let mut rolled = None;
             if let Some(level) = self.levels.get_mut(level) {

@@ -22,9 +22,12 @@ pub(crate) fn answer(store: &Store, request: &MomentRequest) -> Result<Moment> {
     let table = table.ok_or_else(|| store.not_recorded("context_switch"))?;
     let (at, within) = (bounded(request.at_ns), request.within_ns.clamp(0, MAX_WITHIN_NS));
     let mut nearest: Option<(i64, Part)> = None;
+    // One nanosecond more, since the end of a part of time does not belong to it.
     store.parts(table, (at - within, at + within + 1), &mut source, &mut |part| {
         let distance = if part.start > at { part.start - at } else { (at - part.end + 1).max(0) };
         let is_of_lane = part.dim == dim && part.key == request.key && !part.is_moment();
+        // Of two that are equally near the earlier one is taken, so that the answer does not depend on the
+        // order of the rows.
         let is_nearer = nearest.is_none_or(|(before, other)| (distance, part.start) < (before, other.start));
         if is_of_lane && distance <= within && is_nearer {
             nearest = Some((distance, *part));

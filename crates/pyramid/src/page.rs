@@ -73,6 +73,8 @@ impl PageWriter {
             .set_data_page_row_count_limit(PAGE_ROWS)
             .set_write_batch_size(PAGE_ROWS)
             .set_max_row_group_row_count(Some(GROUP_ROWS));
+        // Only the keys have bounds in the index of pages, since only they decide whether a page is read.
+        // They are sorted or nearly so, and their differences take few bits.
         for name in KEYS {
             properties = properties
                 .set_column_statistics_enabled(ColumnPath::from(name), EnabledStatistics::Page)

@@ -33,6 +33,7 @@ impl Run {
     /// Sums of `buckets` of its buckets.
     pub(crate) fn share(&self, buckets: i64) -> Values {
         let all = self.buckets().max(1);
+        // All buckets of a run have the same sum, so this division has no remainder.
         if buckets == all {
             self.values
         } else {
@@ -126,6 +127,7 @@ impl Sweep {
                 self.at += 1;
             } else {
                 let Some(Reverse((last, _))) = self.open.peek() else { break };
+                // A run ends with the first open one that ends: behind it the sum of a bucket is another one.
                 let last = (*last).min(to - 1);
                 if last >= self.at {
                     let run = Run { first: self.at, last, values: self.sum };
@@ -134,6 +136,8 @@ impl Sweep {
                     self.at = last + 1;
                 }
             }
+            // Runs whose last bucket was given are taken out before anything else is added, so that the sum
+            // never holds what is over.
             while let Some(Reverse((last, one))) = self.open.peek()
                 && *last < self.at
             {
@@ -163,6 +167,8 @@ impl Roll {
         if head < children {
             self.add(first, &run.share(head), on_run);
         }
+        // A run of several whole buckets is given at once and not bucket by bucket, else a wait of an hour
+        // would be a row for each bucket of every level.
         if from <= to {
             self.finish(on_run);
             let values = run.share((to - from + 1) << STEP);

@@ -52,6 +52,8 @@ impl Pyramid {
         let (folder, about) = folder::find_or_make(extract, cache, on_progress)?;
         let store = Store::open(extract, folder, about)?;
         let facts = &store.facts;
+        // Rows may begin in front of the trace (an access that was under way) or end behind it; the bounds
+        // hold all of them, and at least the recording itself.
         let from = store.tables.iter().map(|table| table.about.from).fold(0, i64::min);
         let to = store.tables.iter().map(|table| table.about.to).fold(facts.duration, i64::max);
         let bounds = Bounds {

@@ -73,6 +73,8 @@ impl Scan {
         for (end, behind) in &parts.rows {
             let row = parts.all.get(begin..*behind).unwrap_or_default();
             begin = *behind;
+            // A row that was over before the one in front of it fits no segment, which relies on the order of
+            // ends. It is kept by itself and added to every answer.
             let is_loose = *end < self.latest;
             if is_loose {
                 self.loose += 1;
@@ -98,6 +100,8 @@ impl Scan {
     fn begin_segment(&mut self, row: &[Part], end: i64) -> Result<()> {
         let number = row.first().and_then(|part| u64::try_from(part.row).ok()).unwrap_or(0);
         let begun = self.segments.last().map_or(0, |(first, _)| *first);
+        // Segments grow with the number of threads: the sums in front of them would otherwise take more space
+        // than the rows that they save from being read.
         let long = SEGMENT_ROWS.max((self.states.len() as u64).saturating_mul(ROWS_PER_SUM));
         if number.saturating_sub(begun) < long {
             return Ok(());
@@ -124,12 +128,16 @@ impl Scan {
         let (from, to) = self.bounds.unwrap_or((part.start, end));
         self.bounds = Some((from.min(part.start), to.max(end)));
         self.sum(part, is_loose)?;
+        // The rows have no parts for processes, since each would repeat that of a thread. The sums have both:
+        // most pictures show processes, and adding up their threads takes far more reading.
         if part.dim == Dim::Thread {
             self.sum(&Part { dim: Dim::Process, key: part.sub, sub: 0, ..*part }, is_loose)?;
         }
         if is_loose {
             return self.reach(LOOSE, part);
         }
+        // All segments that were begun after the part: whoever asks for a time in one of them does not read
+        // this row, but needs what lies in front of it.
         let first = self.segments.partition_point(|(_, time)| *time <= part.start);
         (first..self.segments.len())
             .try_for_each(|segment| self.reach(i64::try_from(segment).unwrap_or(i64::MAX), part))
@@ -145,6 +153,8 @@ impl Scan {
             return Ok(());
         };
         let mut done = Ok(());
+        // Neighbouring pieces of one key are mostly in the same bucket. They are added up here, so that the
+        // sorter gets one record for a bucket in place of one for each switch.
         cut(part, |run| {
             let ready = match &mut state.open {
                 Some((bucket, values)) if *bucket == run.first && run.first == run.last => {

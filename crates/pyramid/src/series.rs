@@ -32,6 +32,8 @@ pub(crate) fn answer(store: &Store, request: &SeriesRequest) -> Result<SeriesAns
     if store.table(asked.dim).is_none() {
         return Err(store.not_recorded(what(request.kind)));
     }
+    // Totals are of the exact range, the buckets of a range that is rounded outwards: bands are ranked and
+    // labelled by what was asked for.
     let mut totals: BTreeMap<i32, i64> = BTreeMap::new();
     for (key, values) in store.sums(asked.dim, bounds(request.range), &mut source)? {
         let value = values.get(RUNNING).copied().unwrap_or(0);
@@ -96,6 +98,8 @@ impl Asked {
         let Selection { processes, threads, cores } = &request.selection;
         let (processes, threads) = (sorted(processes.as_ref()), sorted(threads.as_ref()));
         let cores = sorted(cores.as_ref());
+        // Only threads and processors are kept with their processes beside them, so one of these two
+        // conditions can be applied together with processes, but not both.
         let dim = match request.kind {
             SeriesKind::Cpu if threads.is_some() => Dim::Thread,
             SeriesKind::Cpu if cores.is_some() => Dim::Core,
@@ -133,6 +137,7 @@ impl Asked {
             _ => (true, key),
         };
         let counts = counts && has(self.processes.as_ref(), process);
+        // Marks are one line: which process wrote them is only a condition.
         counts.then_some(if self.dim == Dim::Mark { UNKNOWN } else { process })
     }
 
@@ -162,8 +167,12 @@ struct Bands {
 
 impl Bands {
     fn new(totals: BTreeMap<i32, i64>, top: usize, grid: Grid) -> Self {
+        // What belongs to no known process never has a band of its own, however large it is: nobody could be
+        // told whose it is.
         let (named, unnamed): (Vec<_>, Vec<_>) = totals.into_iter().partition(|(key, _)| *key != UNKNOWN);
         let mut named: Vec<(i32, i64)> = named;
+        // Of equal totals the smaller key comes first, so that bands do not change places between two
+        // answers.
         named.sort_by_key(|(key, total)| (std::cmp::Reverse(*total), *key));
         let rest = named.split_off(top.min(named.len()));
         let empty = |(key, total): (Option<i32>, i64)| Series { key, total, values: vec![0; grid.count] };
@@ -178,6 +187,7 @@ impl Bands {
             Some(series) => series,
             None => &mut self.others,
         };
+        // Saturating, since values in a file of a stranger may be any numbers.
         if let Some(sum) = series.values.get_mut(bucket) {
             *sum = sum.saturating_add(value);
         }

@@ -45,6 +45,8 @@ impl Sorter {
     }
 
     fn spill(&mut self, folder: &Path) -> io::Result<()> {
+        // The sort need not be stable: records are compared with their values too, so that equal ones cannot
+        // be told apart.
         self.held.sort_unstable();
         let mut bytes = Vec::new();
         for record in self.held.drain(..) {
@@ -71,6 +73,7 @@ impl Sorter {
             file: self.file,
             held: self.held.into_iter(),
         };
+        // What was never spilled is one more run, under a number that no run in the file has.
         for (place, (begin, end)) in self.runs.into_iter().enumerate() {
             sorted.runs.push(Run { next: begin, end, buffer: Vec::new(), at: 0 });
             sorted.begin(place)?;
@@ -134,6 +137,7 @@ impl Run {
         let longest = 2 + (4 + SLOTS) * 10;
         let left = self.buffer.len().saturating_sub(self.at);
         if left < longest && self.next < self.end {
+            // What is left of the last block is moved to the front: a record may lie across two blocks.
             self.buffer.drain(..self.at);
             self.at = 0;
             let wanted = usize::try_from(self.end - self.next).unwrap_or(READ_AT_ONCE).min(READ_AT_ONCE);

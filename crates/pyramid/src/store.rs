@@ -132,6 +132,8 @@ impl Store {
     pub(crate) fn page_file(&self, name: &str) -> Result<Arc<PageFile>> {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let place = Arc::clone(files.entry(name.to_owned()).or_default());
+        // The lock on the list is given back before a file is opened: opening a large one takes seconds, and
+        // others are asked meanwhile.
         drop(files);
         place.or_open(|| PageFile::open(&self.folder.join(name)))
     }
@@ -196,6 +198,8 @@ impl Store {
         source: &mut Source,
         on_part: &mut dyn FnMut(&Part),
     ) -> Result<()> {
+        // The segment in which `from` lies begins before it, hence one less; parts that go on behind the last
+        // segment are found among those that reach into it.
         let (begin, end) = (table.segment(from).saturating_sub(1), table.segment(to));
         self.rows(table, (begin, end), source, on_part)?;
         let segment = i64::try_from(end).unwrap_or(i64::MAX);
@@ -219,6 +223,8 @@ impl Store {
             })?;
             Ok((sums, source.rows_read))
         };
+        // Reading up to each end costs at most one segment of rows however long the range is, where adding up
+        // the rows between would grow with it.
         let (begun, ended) = both(|| of_end(from), || of_end(to));
         let ((begun, of_begun), (mut sums, of_ended)) = (begun?, ended?);
         source.rows_read += of_begun + of_ended;
@@ -237,6 +243,7 @@ impl Store {
         source: &mut Source,
         on_sum: &mut dyn FnMut((i32, i32), &Values),
     ) -> Result<()> {
+        // Nothing lies in front of the first part, so no segment has to be read.
         if time <= table.about.from {
             return Ok(());
         }
@@ -274,9 +281,11 @@ impl Store {
             self.rows(table, (segment.saturating_sub(1), segment), source, &mut |part| {
                 put(part, part.before(time).saturating_sub(part.whole()));
             })?;
+            // Parts of processes were never written: they are those of threads by another key.
             let dims = [if dim == Dim::Process { Dim::Thread } else { dim }];
             self.reaching(table.rows, number, &dims, source, &mut |part| put(&part, part.before(time)))?;
         }
+        // Rows out of order are in no sum in front of a segment, hence they are added in full.
         table.loose.0.iter().for_each(|part| put(part, part.before(time)));
         on_sum(row.0, &row.1);
         Ok(())
@@ -303,6 +312,8 @@ impl Store {
             parts
                 .all
                 .iter()
+                // A row out of order is among the rows of some segment as well; it would count twice, since
+                // it is added by itself.
                 .filter(|part| loose.is_empty() || !loose.contains(&part.row))
                 .for_each(&mut *on_part);
             Ok(())

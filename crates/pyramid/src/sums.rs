@@ -27,6 +27,8 @@ fn threads(store: &Store, kind: LaneKind, request: &LanesRequest, source: &mut S
     let Selection { processes, threads, cores } = &request.selection;
     source.not_applied.extend(cores.as_ref().map(|_| Field::Core));
     let (processes, threads) = (sorted(processes.as_ref()), sorted(threads.as_ref()));
+    // A process of which only some threads are selected is the sum of those, which only the sums by thread
+    // can tell.
     let dim = if kind == LaneKind::Thread || threads.is_some() { Dim::Thread } else { Dim::Process };
     let mut lanes: BTreeMap<(i32, Option<i32>), Values> = BTreeMap::new();
     for ((key, sub), values) in store.sums(dim, bounds(request.range), source)? {
@@ -56,6 +58,8 @@ fn threads(store: &Store, kind: LaneKind, request: &LanesRequest, source: &mut S
         }
     };
     let mut lanes: Vec<Lane> = lanes.into_iter().map(lane).collect();
+    // Of equal times the smaller key comes first, so that pages of a long list neither repeat nor skip a
+    // lane.
     lanes.sort_by_key(|lane| (-lane.running_ns, lane.key));
     Ok(lanes)
 }
@@ -65,6 +69,7 @@ fn cores(store: &Store, request: &LanesRequest, source: &mut Source) -> Result<V
     let Selection { processes, threads, cores } = &request.selection;
     source.not_applied.extend(threads.as_ref().map(|_| Field::Thread));
     let (processes, cores) = (sorted(processes.as_ref()), sorted(cores.as_ref()));
+    // A manifest of a stranger may name any number of processors, and each gets a lane.
     let known = 0..store.facts.processors.clamp(0, 1 << 12);
     let mut lanes: BTreeMap<i32, Values> = known.map(|core| (core, [0; SLOTS])).collect();
     for ((core, process), values) in store.sums(Dim::Core, bounds(request.range), source)? {

@@ -102,6 +102,8 @@ pub(crate) fn of(extract: &Extract) -> Vec<Rows> {
         first(&[Rows::Dpcs]),
         first(&[Rows::Disk]),
         first(&[Rows::File]),
+        // Where a trace has both, the transfers of the kernel logger are used and not those of the TCP
+        // provider: these are the same bytes, and adding both would count them twice.
         first(&[Rows::Net, Rows::TcpEvents]),
         first(&[Rows::Marks]),
     ]
@@ -138,6 +140,8 @@ impl Facts {
             facts.kernel_start = bounded(first("kernel_start_ns")?.unwrap_or(0));
             facts.kernel_end = first("kernel_end_ns")?.map_or(facts.duration, bounded);
         }
+        // The idle process has the id 0, which is given to no other one. What it runs is a processor that
+        // does nothing.
         for batch in batches(extract, "process", &["process_key", "pid"])? {
             let batch = batch?;
             let column = |name| int32(&batch, name).map_err(Error::column("process"));
@@ -186,6 +190,7 @@ fn switches(batch: &RecordBatch, first: i64, facts: &Facts, to: &mut Parts) -> R
     let (wait, ready, run) = (int64(batch, "wait_ns")?, int64(batch, "ready_ns")?, int64(batch, "run_ns")?);
     let open = boolean(batch, "is_open_wait")?;
     for (row, number) in numbered(batch, first) {
+        // Idle threads are left out altogether: their switches would draw every processor as always busy.
         let of = process.get(row);
         if of.is_some() && of == facts.idle {
             continue;
@@ -193,6 +198,8 @@ fn switches(batch: &RecordBatch, first: i64, facts: &Facts, to: &mut Parts) -> R
         let (Some(key), sub) = (thread.get(row), of.unwrap_or(UNKNOWN)) else { continue };
         let state = |slot| part(number, Dim::Thread, key, sub, slot);
         let (begin, wakes) = (last_out.get(row), readied.get(row));
+        // A thread that still waits when the recording ends has no row with an end. Its wait goes up to the
+        // last event of the kernel logger: behind that it is not known whether it still waits.
         let waited = match open.get(row) {
             Some(true) => begin.map(|begin| facts.kernel_end.saturating_sub(begin)),
             _ => wait.get(row),
@@ -200,6 +207,8 @@ fn switches(batch: &RecordBatch, first: i64, facts: &Facts, to: &mut Parts) -> R
         to.stretch(state(WAITING + waits::of_reason(reason.get(row))), begin, waited);
         let (entry, exit, length) = (started.get(row), out.get(row), run.get(row));
         let was_ready = ready.get(row);
+        // A thread that was preempted is ready without being made ready by anyone: its ready time ends at the
+        // switch-in, so it begins that long before it.
         let from = entry.zip(was_ready).map(|(entry, ready)| entry.saturating_sub(ready));
         to.stretch(state(READY), from.or(wakes).or(begin), was_ready);
         let ran_from = entry.or(exit.zip(length).map(|(exit, length)| exit.saturating_sub(length)));
@@ -251,6 +260,8 @@ fn dpcs(batch: &RecordBatch, first: i64, to: &mut Parts) -> Read {
             continue;
         }
         if let (Some(cpu), Some(end), Some(whole)) = (cpu.get(row), end.get(row), whole.get(row)) {
+            // Time in an interrupt within a DPC has a row of its own. Without it, the sum over a processor
+            // would exceed the time that passed.
             let own = whole.saturating_sub(nested.get(row).unwrap_or(0));
             to.stretch(part(number, Dim::Dpc, cpu, 0, 0), Some(end.saturating_sub(own)), Some(own));
             to.end_row();
@@ -264,6 +275,8 @@ fn disk(batch: &RecordBatch, first: i64, to: &mut Parts) -> Read {
     let (end, service) = (int64(batch, "complete_ns")?, int64(batch, "service_ns")?);
     let size = int64(batch, "size_bytes")?;
     for (row, number) in numbered(batch, first) {
+        // The bytes count when the access is complete, and so does the service: the disk worked on it
+        // directly before.
         let (Some(disk), Some(end)) = (disk.get(row), end.get(row)) else { continue };
         let key = process.get(row).unwrap_or(UNKNOWN);
         to.moment(part(number, Dim::Disk, key, 0, 0), end, size.get(row).unwrap_or(0));

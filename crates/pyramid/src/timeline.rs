@@ -102,6 +102,7 @@ fn share(value: i64, width: i64) -> u8 {
     if value <= 0 {
         return 0;
     }
+    // In 128 bits, since a sum of many threads times 255 does not fit into 64.
     let rounded = (i128::from(value) * 255 + i128::from(width) / 2) / i128::from(width.max(1));
     u8::try_from(rounded.clamp(1, 255)).unwrap_or(255)
 }
@@ -140,6 +141,8 @@ fn threads(store: &Store, kind: LaneKind, request: &TimelineRequest, source: &mu
         counts.then_some(if kind == LaneKind::Thread { key } else { process })
     };
     if let Some(level) = grid.level {
+        // Sums by thread are found by the keys of threads. Where lanes are processes, those of the selected
+        // threads are read, and their processes are looked at when they are there.
         let slots: Vec<usize> = (0..SLOTS).collect();
         let keys = if kind == LaneKind::Process && dim == Dim::Thread {
             threads.clone().unwrap_or_default()
@@ -276,6 +279,8 @@ impl ByProcess {
             let Some((cell, process, _)) = same.first() else { continue };
             let time = same.iter().fold(0i64, |sum, (_, _, time)| sum.saturating_add(*time));
             let best = most.entry(*cell).or_insert((time, *process));
+            // Of processes that ran equally long the one with the smallest key is shown, since the list is
+            // sorted by it.
             if time > best.0 {
                 *best = (time, *process);
             }
@@ -288,6 +293,8 @@ impl ByProcess {
         let mut palette: Vec<(i64, i32)> =
             totals.into_iter().map(|(process, time)| (-time, process)).collect();
         palette.sort_unstable();
+        // A cell has one byte for its process, of which 255 means none: processes behind the first 255 are
+        // drawn without a colour of their own.
         palette.truncate(usize::from(NO_PROCESS));
         let palette: Vec<i32> = palette.into_iter().map(|(_, process)| process).collect();
         let places: HashMap<i32, u8> = palette.iter().copied().zip(0..NO_PROCESS).collect();

@@ -67,6 +67,8 @@ impl Answer {
                     Ok(Some(Ok(batch))) => Ok(batch),
                     Ok(Some(Err(e))) => {
                         let known = error::from_execution(&e);
+                        // A file is looked through only where the engine's own error does not name one
+                        // already: that reads all columns.
                         let found = if error::may_be_damage(&e) && !matches!(known, Error::Extract(_)) {
                             damage()
                         } else {
@@ -152,6 +154,7 @@ impl Work {
         let next = self.threads.block_on(cancel.or(async { self.batches.recv().await.transpose() }));
         if next.is_err() {
             self.give_up();
+            // Batches that were computed meanwhile are thrown away: behind an error there are no more rows.
             self.batches.close();
             while self.batches.try_recv().is_ok() {}
         }

@@ -58,6 +58,7 @@ impl Tables {
 
     /// These tables, where processes have these names.
     pub(crate) fn with_names(self: &Arc<Self>, names: Option<Arc<RenameRules>>) -> Arc<Self> {
+        // Copies share everything but the names, so that files that were opened stay open.
         if self.names == names { self.clone() } else { Arc::new(Self { names, ..Self::clone(self) }) }
     }
 

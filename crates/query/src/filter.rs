@@ -26,6 +26,8 @@ impl Pattern {
             let wanted = pattern.next();
             if wanted == Some('*') {
                 retry = Some((pattern.clone(), text.clone()));
+                // Another star makes the one before final: whatever that one took, what stands between them
+                // was found as early as possible, which leaves the most for the rest.
                 continue;
             }
             match (wanted, text.next()) {

@@ -271,6 +271,7 @@ impl TraceFrames {
         }
         let mut paths: HashMap<String, u32> = HashMap::new();
         let mut next = 0;
+        // Paths in any case are one file; numbers are compared faster than texts.
         let paths: Vec<Option<u32>> = self
             .modules
             .iter()
@@ -283,6 +284,8 @@ impl TraceFrames {
         let mut known = HashMap::new();
         for frame in &mut self.frames {
             let path = at(&paths, frame.module).copied().flatten();
+            // A method with a name counts as one wherever it was compiled; without a name only the place
+            // tells code apart, by its file so that processes which load it elsewhere agree.
             let identity = match path {
                 _ if frame.method >= 0 => Identity::Method(frame.method),
                 Some(path) => Identity::Place(path, frame.rva.unwrap_or_default()),

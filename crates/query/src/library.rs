@@ -124,6 +124,7 @@ impl Query {
     /// Counts the rows that it would have without its limit; none where it has no limit. For a session over
     /// one or over several extracts.
     pub(crate) fn count_sql(&self, several: bool) -> Option<String> {
+        // The count is of the statement without its limit, which by custom of the library is its last line.
         let sql = self.sql(several);
         let all = sql.trim_end().strip_suffix(LIMIT)?;
         Some(format!("SELECT count(*) AS rows FROM (\n{all})"))

@@ -158,6 +158,7 @@ impl Numbers {
 #[must_use]
 pub fn rounded(number: i64, unit: i64) -> i64 {
     let (number, unit) = (i128::from(number), i128::from(unit.max(1)));
+    // Divided downwards, so that the rest is never negative and halves of negative numbers are treated alike.
     let (whole, rest) = (number.div_euclid(unit), number.rem_euclid(unit));
     let up = rest * 2 > unit || (rest * 2 == unit && whole % 2 != 0);
     i64::try_from(whole + i128::from(up)).unwrap_or(i64::MAX)

@@ -95,10 +95,13 @@ fn nodes(plan: &LogicalPlan) -> datafusion::error::Result<usize> {
 /// Whether a node is a part that has the same rows wherever it stands.
 fn is_part(node: &LogicalPlan, parts: &HashSet<String>) -> datafusion::error::Result<bool> {
     let LogicalPlan::SubqueryAlias(named) = node else { return Ok(false) };
+    // An alias of an alias is the same rows twice under two names; the inner one is the part.
     if !parts.contains(named.alias.table()) || matches!(*named.input, LogicalPlan::SubqueryAlias(_)) {
         return Ok(false);
     }
     let mut differs = false;
+    // A part that refers to the row of an outer question, or to a random number, has other rows at each
+    // place.
     node.apply_with_subqueries(|node| {
         node.apply_expressions(|expr| {
             differs |= expr.is_volatile()
@@ -127,6 +130,7 @@ fn kept(answer: Answer, most: usize) -> Result<Option<Vec<RecordBatch>>> {
 fn scan(part: &LogicalPlan, rows: &[RecordBatch]) -> Option<LogicalPlan> {
     let LogicalPlan::SubqueryAlias(named) = part else { return None };
     let schema = Arc::new(part.schema().as_arrow().clone());
+    // The schema of the plan says which columns may be missing, and that of rows may say it in another way.
     let rows = rows.iter().map(|rows| RecordBatch::try_new(schema.clone(), rows.columns().to_vec()));
     let table =
         MemTable::try_new(schema.clone(), vec![rows.collect::<std::result::Result<_, _>>().ok()?]).ok()?;

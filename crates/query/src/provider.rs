@@ -123,6 +123,7 @@ impl DeclaredTable {
     /// The order of the rows of the only file, as far as its manifest knows it. The manifest is not believed:
     /// its claim is checked once.
     fn ordering(&self, schema: &SchemaRef) -> Result<Option<LexOrdering>> {
+        // Several files are not sorted as a whole, even if each of them is.
         let [source] = &*self.sources else { return Ok(None) };
         let Rows::Extract(extract) = &source.rows else { return Ok(None) };
         let Some(file) = extract.table(self.table.name) else { return Ok(None) };
@@ -163,6 +164,7 @@ impl DeclaredTable {
             Some(columns) => columns.iter().copied().map(index).collect(),
             None => (0..self.schema.fields().len()).map(index).collect(),
         };
+        // The number of rows decides which side of a join is held in memory, so it is told exactly.
         let rows =
             files.iter().filter_map(|file| Some(*file.statistics.as_ref()?.num_rows.get_value()?)).sum();
         let mut statistics = Statistics::new_unknown(schema.table_schema());
@@ -202,6 +204,7 @@ impl TableProvider for DeclaredTable {
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let mut parts: Vec<Arc<dyn ExecutionPlan>> = Vec::new();
         let batches = self.batches()?;
+        // Sources in memory and extracts may be mixed in a session: rows of both are put together.
         if !batches.is_empty() {
             parts.push(MemorySourceConfig::try_new_exec(
                 &[batches],

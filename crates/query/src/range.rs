@@ -190,6 +190,7 @@ impl Part {
     /// If it is neither.
     pub fn parse(text: &str) -> Result<Self, RangeError> {
         let known = match Range::parse(text, Unit::Moment) {
+            // Without a colon it cannot be a clock time, so that the first error is the one that helps.
             Err(error) if text.contains(':') => Err(error),
             known => return known.map(Self::Known),
         };

@@ -86,6 +86,8 @@ impl RenameRules {
         let Some((rules, line)) = self.rules.get(&exe.to_lowercase()).zip(command_line) else { return exe };
         let line = line.to_lowercase();
         let has = |part: &String| line.contains(part.as_str());
+        // A rule that gives the name that is there already is passed over, so that a later one may still
+        // change it.
         let fits =
             |rule: &&Rule| rule.name != exe && rule.with.iter().all(has) && !rule.without.iter().any(has);
         rules.iter().find(fits).map_or(exe, |rule| &rule.name)

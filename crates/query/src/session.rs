@@ -248,6 +248,8 @@ impl Session {
     /// ask.
     pub fn sql(&self, sql: &str) -> Result<Answer> {
         if METHODS.iter().any(|table| sql.contains(table)) {
+            // Told by the text, which is cheap: a name that only looks like one of these leads to a hint too
+            // many, and to nothing else.
             self.asked_methods.store(true, Ordering::Relaxed);
         }
         self.note_left_out(|table| names_word(sql, table));

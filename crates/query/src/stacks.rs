@@ -94,6 +94,8 @@ impl StackTable {
         ids: (i32, i64),
         trace: &TraceFrames,
     ) -> Result<Int32Array> {
+        // Choosing works on numbers alone, of which there are as many as stacks: nothing is unrolled for
+        // those that a filter leaves out.
         let all = Int32Array::from_iter_values((0..).take(trace.stacks()));
         let Some(filter) = conjunction(filters.to_vec()) else { return Ok(all) };
         let filter = session.create_physical_expr(filter, &DFSchema::try_from(self.ids.clone())?)?;
@@ -121,6 +123,8 @@ impl TableProvider for StackTable {
 
     /// Conditions on the numbers of stacks choose before anything is unrolled.
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
+        // A condition that changes from row to row must not be evaluated another number of times than the
+        // query says.
         let by_ids = |filter: &Expr| {
             !filter.is_volatile() && filter.column_refs().iter().all(|column| is_id(&column.name))
         };
@@ -150,6 +154,7 @@ impl TableProvider for StackTable {
             // That of a stack needs those of all its callers, so that all together are the least work.
             let hashes: Arc<[i64]> =
                 if self.unrolled == Unrolled::Hash { trace.stack_hashes().into() } else { Arc::default() };
+            // Parts are not smaller than a batch, since each costs a task of the engine.
             let size = stacks.len().div_ceil(session.config().target_partitions()).max(BATCH_ROWS);
             for from in (0..stacks.len()).step_by(size) {
                 parts.push(Arc::new(Part {
@@ -213,6 +218,8 @@ impl Seen {
         if self.last.len() <= identity {
             self.last.resize(identity + 1, 0);
         }
+        // A number of the stack in place of a set that is emptied for each one: a set would be filled and
+        // cleared for millions of stacks.
         self.last.get_mut(identity).is_some_and(|last| std::mem::replace(last, self.stack) != self.stack)
     }
 }

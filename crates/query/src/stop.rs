@@ -53,6 +53,8 @@ pub(crate) fn in_joins(plan: Arc<dyn ExecutionPlan>, stop: &Stop) -> Result<Arc<
         if !node.name().contains("Join") {
             return Ok(Transformed::no(node));
         }
+        // Both sides are watched and the join itself: it may compute for long on what it has read, without
+        // reading more, and may read for long without a result.
         let inputs = node.children().into_iter().map(watched).collect();
         Ok(Transformed::yes(watched(&node.replace_children(inputs, again())?)))
     };

@@ -82,6 +82,8 @@ pub const MAX_DIGITS: u8 = 6;
 
 /// The date of a file time, if a calendar knows it.
 pub(crate) fn date(filetime: i64) -> Option<DateTime<Utc>> {
+    // In whole seconds and a rest that is never negative: dates before 1970 would otherwise have a negative
+    // fraction, which no calendar takes.
     let since_1970 = filetime.checked_sub(UNIX_EPOCH_FILETIME)?;
     let (seconds, rest) = (since_1970.div_euclid(10_000_000), since_1970.rem_euclid(10_000_000));
     DateTime::from_timestamp(seconds, u32::try_from(rest).ok()? * 100)
@@ -233,6 +235,7 @@ pub fn seconds(ns: i64, digits: u8) -> String {
     let step = 10_u64.pow(9 - u32::from(digits));
     let (whole, rest) = (ns.unsigned_abs() / step, ns.unsigned_abs() % step);
     let up = rest * 2 > step || (rest * 2 == step && whole % 2 == 1);
+    // A time that is rounded to 0 has no sign: -0.000 would be read as something else.
     let rounded = (whole + u64::from(up)) * step;
     let sign = if ns < 0 && rounded > 0 { "-" } else { "" };
     let mut text = format!("{sign}{}", rounded / 1_000_000_000);

@@ -82,6 +82,7 @@ fn visit(plan: &LogicalPlan, facts: &Facts<'_>) -> Result<()> {
         LogicalPlan::Filter(filter) => return visit(&filter.input, &facts.and(&filter.predicate)),
         LogicalPlan::Sort(sort) => return visit(&sort.input, facts),
         LogicalPlan::Limit(limit) => return visit(&limit.input, facts),
+        // Names in conditions above are of the alias and say nothing of columns below it.
         LogicalPlan::SubqueryAlias(alias) => return visit(&alias.input, &facts.none()),
         LogicalPlan::Join(join) => {
             let facts = match &join.filter {
@@ -106,6 +107,8 @@ fn visit(plan: &LogicalPlan, facts: &Facts<'_>) -> Result<()> {
         }
         _ => {}
     }
+    // What stands between (a projection, a group) may give columns other names, so that conditions above it
+    // cannot be read below.
     plan.inputs().into_iter().try_for_each(|input| visit(input, &facts.none()))
 }
 
@@ -121,6 +124,7 @@ fn check_join(join: &Join, facts: &Facts<'_>) -> Result<()> {
     }));
     let origins: Vec<(Origin, Origin)> =
         pairs.iter().map(|(a, b)| (origin_of(a, left), origin_of(b, right))).collect();
+    // Equal numbers of extracts on both sides are enough, whatever else is compared.
     if origins.iter().any(|pair| facts.tell_both(pair)) || is_of_one_trace(left, right, facts) {
         return Ok(());
     }
@@ -145,6 +149,7 @@ fn check_groups(input: &LogicalPlan, groups: &[Expr], what: &str, facts: &Facts<
     let origins: Vec<Origin> = groups.iter().map(|expr| origin_of(expr, input)).collect();
     let key = origins.iter().find_map(|origin| if let Origin::Key(key) = origin { Some(key) } else { None });
     match key {
+        // A group by a key is right where all rows are of one trace anyway.
         Some(key)
             if !origins.iter().any(|origin| facts.tell(origin))
                 && trace_of(input, &facts.none()).is_none() =>
@@ -302,6 +307,8 @@ fn trace_of<'p>(plan: &'p LogicalPlan, facts: &Facts<'p>) -> Option<(Origin, &'p
                 .on
                 .iter()
                 .any(|(a, b)| facts.tell_both(&(origin_of(a, &join.left), origin_of(b, &join.right))));
+            // An outer join may add rows of other traces on the side that is kept, so that only an inner one
+            // hands the condition on.
             match (left, right) {
                 (Some(left), Some(right)) => (left == right).then_some(left),
                 (one, other) if is_with_trace && join.join_type == JoinType::Inner => one.or(other),
@@ -372,6 +379,8 @@ fn origin(plan: &LogicalPlan, column: &Column) -> Origin {
             origin(if is_left { &join.left } else { &join.right }, column)
         }
         LogicalPlan::Union(union) => {
+            // A union may mix a key with something else; then it is treated as a key, which refuses rather
+            // too much.
             let mut all = union.inputs.iter().map(|input| below(input, index));
             let first = all.next().unwrap_or(Origin::Other);
             all.find(Origin::is_key).unwrap_or(first)

@@ -60,6 +60,8 @@ impl VisitorMut for Qualify {
     }
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        // Only of the innermost question: a name there may be a column of its own tables, and the planner
+        // looks outside by itself.
         if let Expr::Identifier(name) = expr
             && let Some(table) = self.0.last().and_then(|scope| scope.get(&name.value.to_lowercase()))
         {

@@ -52,6 +52,7 @@ impl<'m, 'a> EachRun<'m, 'a> {
     fn write_aside(&mut self, file: &Path, stop: &StopArgs, reason: anyhow::Error) -> Result<PathBuf> {
         let Some(name) = file.file_name() else { return Err(reason) };
         let aside = self.aside.join(name);
+        // Nothing can be written anew if the recording is gone, and a file that is there is never replaced.
         if aside == file || !matches!(self.machine.is_recording(), Ok(true)) || aside.exists() {
             return Err(reason);
         }
@@ -69,6 +70,7 @@ impl<'m, 'a> EachRun<'m, 'a> {
 
     /// Writes what no event tells of the machine beside a recording. Without it the recording is as good.
     fn write_facts(&mut self, recording: &Path) {
+        // Facts of the machine are gathered once: they are the same for all runs.
         let facts = self.facts.take().unwrap_or_else(|| self.machine.facts());
         if let Err(error) = facts.write(recording) {
             self.note(format!("there are no facts about the machine beside a recording: {error:#}"));

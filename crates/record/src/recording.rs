@@ -99,6 +99,7 @@ impl<'a> Machine<'a> {
             .and_then(|()| fs::write(&file, &profiles.text))
             .with_context(|| format!("cannot write {}", file.display()))?;
         self.forget_pictures();
+        // Asked before the start: profiles of wpr set an interval of their own when they begin.
         let before = if args.sample_every.is_some() { self.interval() } else { None };
         let mut steps = steps.iter();
         if let Some(start) = steps.next() {
@@ -108,6 +109,8 @@ impl<'a> Machine<'a> {
             self.watch(sessions);
             return Ok(profiles.warning);
         };
+        // The recording is ended, since one with another interval than was asked for would give other numbers
+        // without a sign of it.
         let ended = self.done(&steps::cancel(&BootArgs { boot: args.boot }));
         let restored = self.restore();
         Err(match (ended, restored) {
@@ -204,6 +207,8 @@ impl<'a> Machine<'a> {
     /// Ends the recording and writes it into that file; the path of what it became.
     pub(crate) fn write(&mut self, args: &StopArgs, file: &Path) -> Result<PathBuf> {
         self.done(&steps::stop(args, &file.display().to_string()))?;
+        // Restored before the file is looked at, so that the interval is back whatever is wrong with the
+        // file.
         self.restore().with_context(|| format!("wpr has written {}", file.display()))?;
         if !file.metadata().is_ok_and(|file| file.len() > 0) {
             let message = format!("wpr ended the recording and {} is missing or empty", file.display());

@@ -65,6 +65,8 @@ pub(crate) fn rotate(args: &StartArgs, machine: &mut Machine<'_>, lines: &mut Li
             lines.labelled(&format!(
                 "warning: somebody ended the recording: what happened from {since} to {until} is lost"
             ))?;
+            // Somebody who ends it once may have a reason; if each new recording ends at once, another
+            // program does it, and going on would start one every few seconds.
             lost = if after <= LOOK { lost + 1 } else { 0 };
             if lost == LOST {
                 let message = "the recording is ended by somebody as soon as it begins";
@@ -90,12 +92,15 @@ fn wait(every: Duration, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> Re
     while waited < every {
         let look = LOOK.min(every - waited);
         if !machine.clock.pause(look) {
+            // Ctrl-C and an end from outside may come together: only if something is still recorded there is
+            // a file to write.
             return Ok(if machine.is_recording()? { End::User } else { End::Lost(waited) });
         }
         waited += look;
         if !machine.is_recording()? {
             return Ok(End::Lost(waited));
         }
+        // Asking for changes runs a program, so it is done less often than looking whether it still records.
         let is_time = waited.as_secs().is_multiple_of(CHANGE) || waited >= every;
         if let Some(change) = is_time.then(|| machine.change()).flatten() {
             lines.labelled(&format!("warning: {change}"))?;
@@ -114,7 +119,8 @@ fn write(
 ) -> Result<PathBuf> {
     let stop = StopArgs::quick(args.into.join(&args.name).display().to_string());
     match machine.stop(&stop) {
-        // Without --keep no file may go.
+        // The disk may be full, so the oldest file makes room. Without --keep no file may go, and what is not
+        // recorded any more cannot be written anyway.
         Err(error) if files.keep.is_some() && !files.all.is_empty() && machine.is_recording()? => {
             lines.labelled(&format!("warning: {error:#}"))?;
             files.remove_oldest(lines)?;
@@ -143,6 +149,7 @@ impl Files {
         self.all.push_back((file, bytes));
         let is_too_much = |files: &Self| {
             let all: u64 = files.all.iter().map(|(_, bytes)| bytes).sum();
+            // The newest file always stays, even if it alone is more than may be kept.
             files.keep.is_some_and(|keep| all > keep) && files.all.len() > 1
         };
         while is_too_much(self) {

@@ -25,6 +25,7 @@ impl Machine<'_> {
             has_changed.then(|| told(&missing(&was, &is), &missing(&is, &was)))
         };
         if change.is_some() {
+            // What was told is the state from now on, so that one change is told once.
             watch.began.clone_from(&watch.ended);
         }
         self.keep(&watch);
@@ -73,6 +74,8 @@ impl Machine<'_> {
 
 /// The lines that stay the same as long as nobody changes anything: those with times and counts do not.
 fn lasting(state: &[String]) -> Vec<&str> {
+    // Counts of events and buffers change by themselves; only lines with something else in them say what is
+    // recorded.
     let is_count = |value: &str| value.chars().all(|c| c.is_ascii_digit() || " :.,".contains(c));
     let lasts = |line: &&str| line.split_once(':').is_some_and(|(_, value)| !is_count(value));
     state.iter().map(String::as_str).filter(lasts).collect()

@@ -130,6 +130,8 @@ fn watch(
             kill(child);
             return Ok((child.wait()?, begun.elapsed(), killed));
         }
+        // Short at first, since the pause is the error of the measurement; a command that takes long can bear
+        // a longer one, which takes less CPU from it.
         std::thread::sleep(if elapsed < Duration::from_millis(100) { SHORT } else { LONG });
     }
 }
@@ -164,6 +166,7 @@ fn keep(mut output: impl Read, is_heard: bool, to: &Mutex<Vec<u8>>) {
         }
         let mut kept = to.lock().unwrap_or_else(PoisonError::into_inner);
         kept.extend_from_slice(new);
+        // The end of what was printed is kept: durations and errors stand there.
         let over = kept.len().saturating_sub(MAX_OUTPUT);
         kept.drain(..over);
     }

@@ -54,6 +54,7 @@ impl Cell {
         let mut filled = String::with_capacity(text.len());
         let mut rest = text;
         while let Some((before, behind)) = rest.split_once('{') {
+            // Braces that name no parameter stay as they are: command lines of scripts have many.
             filled.push_str(before);
             let value = behind.split_once('}').and_then(|(name, end)| {
                 let (_, value) = self.values.iter().find(|(own, _)| own == name)?;
@@ -91,6 +92,7 @@ pub(crate) fn cells(axes: &[Axis]) -> Result<Vec<Cell>> {
                 "give all of its values at once",
             ));
         }
+        // Looked at before the product is made, which could take all memory.
         if cells.len().saturating_mul(axis.values.len()) > MAX_CELLS {
             let message = format!("--matrix has more than {MAX_CELLS} combinations");
             return Err(advised(message, "run parts of it, one after the other"));

@@ -34,6 +34,8 @@ impl<'p> Power<'p> {
     /// There is no such setting, `powercfg` cannot be asked, or the file cannot be written.
     pub(crate) fn of(names: &[String], file: Option<&'p Path>, powercfg: Powercfg<'p>) -> Result<Self> {
         let mut before = Vec::new();
+        // What an earlier run left changed is restored first; otherwise its settings would be taken for those
+        // of the user.
         if let Some(left) = file.and_then(|file| fs::read_to_string(file).ok()) {
             let left = Power { before: read(&left), now: Vec::new(), file, powercfg: &mut *powercfg };
             left.restore().context("an earlier run was ended before it restored the power settings")?;
@@ -64,6 +66,7 @@ impl<'p> Power<'p> {
     pub(crate) fn set(&mut self, cell: &Cell) -> Result<()> {
         let is_ours = |name: &String| self.before.iter().any(|(own, _)| own == name);
         let wanted: Vec<_> = cell.values.iter().filter(|(name, _)| is_ours(name)).cloned().collect();
+        // Neighbouring runs may have the same settings, which need not be set again.
         if wanted == self.now {
             return Ok(());
         }
@@ -91,6 +94,7 @@ impl<'p> Power<'p> {
     /// A setting is not what it was; the message says what sets it.
     pub(crate) fn restore(mut self) -> Result<()> {
         let before = std::mem::take(&mut self.before);
+        // All of them are tried, even if one fails: what can be restored is.
         let written = before.iter().map(|(name, value)| self.write(name, &value.to_string()));
         let written: Vec<Result<()>> = written.collect();
         let all = if before.is_empty() { Ok(()) } else { self.activate() };
@@ -124,6 +128,8 @@ fn read(text: &str) -> Vec<(String, u32)> {
 /// The value with mains power: of the last two numbers, which are hexadecimal, the first one. The words
 /// around them are those of the language of Windows.
 fn index(text: &str) -> Option<u32> {
+    // The last two numbers are the values in force for mains and for battery, in whatever language the words
+    // around them are; recordings are made on mains.
     let numbers = text.lines().filter_map(|line| line.rsplit_once("0x"));
     let numbers: Vec<u32> =
         numbers.filter_map(|(_, digits)| u32::from_str_radix(digits.trim(), 16).ok()).collect();

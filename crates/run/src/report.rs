@@ -108,6 +108,7 @@ pub fn table(summaries: &[Summary]) -> Table {
 /// Sums up the runs of each cell, in the order in which the cells were run.
 pub(crate) fn summaries(rows: &[Row]) -> Vec<Summary> {
     let mut cases: Vec<&str> = Vec::new();
+    // Runs that were stopped say nothing of how long the command takes.
     for row in rows.iter().filter(|row| row.status != Status::Stopped) {
         if !cases.contains(&row.case.as_str()) {
             cases.push(&row.case);

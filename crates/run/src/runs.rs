@@ -58,12 +58,15 @@ fn all(
     on_row: &mut dyn FnMut(&Row) -> Result<()>,
 ) -> Result<Vec<Row>> {
     let mut rows: Vec<Row> = Vec::new();
+    // All combinations once before the first one again: what changes slowly, such as the temperature, then
+    // falls on all of them alike.
     'runs: for repetition in 1..=plan.repeat {
         for cell in &plan.cells {
             let is_first = rows.is_empty();
             if is_stopped() || (!is_first && !pause(plan.cool_down, is_stopped)) {
                 break 'runs;
             }
+            // Names of recordings have whole seconds; two runs in one second would have the same name.
             if let Some(before) = rows.last()
                 && recorder.ending().is_some()
                 && !pause(until_next_second(before.started, Local::now().naive_local()), is_stopped)
@@ -161,6 +164,8 @@ fn recorded(
             return Err(error);
         }
     };
+    // Judged from the command alone, before the recording is written: writing takes long and is no part of
+    // the run.
     let (status, duration_ms, problem) = judged(plan, &ended);
     let case = cell.case(&plan.case);
     let mut row = Row {

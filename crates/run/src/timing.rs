@@ -49,6 +49,7 @@ impl Timing {
 fn last_duration(text: &str) -> Option<u64> {
     let duration =
         Regex::new(r"(?i)(?:^|[^\w.,])(\d+(?:[.,]\d+)?) ?(ms|s|sec|seconds|milliseconds)(?:$|[^\w])").ok()?;
+    // The last one: programs print steps first and the whole at the end.
     let found = duration.captures_iter(text).last()?;
     let number: f64 = found.get(1)?.as_str().replace(',', ".").parse().ok()?;
     let is_ms = found.get(2)?.as_str().to_ascii_lowercase().starts_with('m');

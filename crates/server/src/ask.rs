@@ -39,6 +39,7 @@ pub(crate) fn ask(call: &Call<'_>, request: &AskRequest) -> Result<Answer> {
     all.extend(answer.heading.iter().map(|line| text.line(line)));
     for part in &answer.parts {
         all.extend(part.head.iter().map(|line| text.line(line)));
+        // What stands in the place of rows is said only where there are none, as on the command line.
         all.extend(part.instead.iter().filter(|_| part.table.is_empty()).map(|line| text.line(line)));
         tables.push(table(part, &text, &sentence));
         all.extend(part.table.total().iter().chain(&part.foot).map(|line| text.line(line)));
@@ -54,6 +55,7 @@ pub(crate) fn ask(call: &Call<'_>, request: &AskRequest) -> Result<Answer> {
         not_applied: Vec::new(),
         notes: answer.notes,
     };
+    // Empty lines part paragraphs in a terminal; the page has its own distances.
     all.retain(|line| !line.trim().is_empty());
     Ok(Answer { tables, lines: all, source })
 }

@@ -38,6 +38,8 @@ pub fn asked(session: &Session, sql: &str, most: usize) -> Result<Rows> {
     for batch in &mut answer {
         let batch = batch?;
         for row in 0..batch.num_rows() {
+            // Texts are bounded together as well as each: rows of many long texts would otherwise be an
+            // answer that no browser holds.
             if rows.len() >= most || texts > MAX_TEXTS {
                 return Ok(Rows { schema, rows, is_cut: true });
             }
@@ -81,6 +83,7 @@ pub(crate) fn cell(column: &ArrayRef, row: usize) -> Cell {
             let text = ArrayFormatter::try_new(column.as_ref(), &options)
                 .map(|formatter| formatter.value(row).to_string())
                 .unwrap_or_default();
+            // Other types of whole numbers travel as numbers too, as far as they fit.
             let small = if other.is_integer() { text.parse().ok() } else { None };
             small.map_or_else(|| Cell::Text(cut(&text)), exact)
         }
@@ -101,6 +104,7 @@ fn cut(text: &str) -> String {
     if text.len() <= MAX_TEXT {
         return text.to_owned();
     }
+    // Cut in front of a character that does not fit whole.
     let end = text.floor_char_boundary(MAX_TEXT);
     format!("{}…", text.get(..end).unwrap_or_default())
 }

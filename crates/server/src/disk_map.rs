@@ -65,6 +65,8 @@ fn operations(
     range: Range,
 ) -> Result<(Selected, &'static Table)> {
     let table = tables::table("disk_io")?;
+    // The range is that of the picture, by when operations were complete. That of the selection is not
+    // applied as well: it counts everything that touches it.
     let selection = Selection { range: None, chips: chips.chips.clone() };
     let mut selected = select(session, table, &selection)?;
     let Range { from_ns: a, to_ns: z } = range;
@@ -87,6 +89,7 @@ pub(crate) fn map(call: &Call<'_>, request: &DiskMapRequest) -> Result<DiskMapAn
         _ => Problem::not_recorded("no disk operations were recorded"),
     })?;
     let (lowest, highest) = disk.ends.unwrap_or_default();
+    // One byte more, so that the last position lies in a row and not at the end behind it.
     let positions = Range { from_ns: lowest, to_ns: highest.saturating_add(1) };
     let rows = Buckets::of(positions, request.rows)?;
     let (selected, table) = operations(&session, &request.selection, disk.number, columns.range)?;
@@ -105,6 +108,8 @@ pub(crate) fn map(call: &Call<'_>, request: &DiskMapRequest) -> Result<DiskMapAn
         selected.sql()
     );
     let found = asked(&session, &sql, usize::try_from(MOST_CELLS).unwrap_or_default())?.rows;
+    // Operations without a position are in no cell, but they are counted for whoever compares the picture
+    // with other sums.
     let without_offset = count(&of_all, 0).saturating_sub(count(&of_all, 1));
     let source = Source {
         not_applied: selected.not_applied,

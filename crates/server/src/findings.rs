@@ -18,6 +18,8 @@ pub(crate) fn findings(call: &Call<'_>, request: &FindingsRequest) -> Result<Fin
     }
     let session = call.session(&ready)?;
     let path = ready.named.display().to_string();
+    // Asked without a range or selection: findings are of the trace as a whole, so that one answer serves all
+    // pages.
     let diagnosis = DiagnoseRequest::default().ask(&session)?;
     let rows_read = u64::try_from(diagnosis.findings.len()).unwrap_or_default();
     let each = diagnosis.findings.into_iter().map(|row| finding(row, &session, &path));
@@ -71,6 +73,7 @@ fn evidence(line: &str, row: &FindingRow, session: &Session, path: &str) -> Resu
     let words = words(line);
     let pid = words.iter().skip_while(|word| *word != "--process").nth(1).and_then(|pid| pid.parse().ok());
     let processes = match (pid, row.process_key) {
+        // Windows uses ids again, but if it is the id of the victim, it is known which process is meant.
         (Some(pid), Some(victim)) if row.pid == Some(pid) => vec![victim],
         (Some(pid), _) => processes_of(pid, session)?,
         (None, _) => Vec::new(),

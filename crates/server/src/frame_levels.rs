@@ -35,13 +35,18 @@ pub(crate) fn levels(
     let mut outer: Option<(&str, Way)> = None;
     for (name, value) in names.iter().zip(path) {
         let column = tables::column(table, name)?;
+        // Only a level of the same frames right in front of this one goes on with its way; any other column
+        // begins one.
         let before = outer.take().filter(|(before, _)| column.is_frames() && before == name);
+        // A missing stack is a group like that of any other column, below which there are no frames.
         if !column.is_frames() || *value == Cell::Missing(()) {
             selected.and(equals(&column.group(), column.kind(), value)?);
             continue;
         }
         let way = Way::of(session, value)?;
         let is_end = before.is_some_and(|(_, before)| before.number == way.number);
+        // The group "itself" has the number of the group above: one frame more tells the rows that end there
+        // from those that go on, since a stack that is too short keeps its number.
         let frames = way.frames.saturating_add(u32::from(is_end));
         selected.and(format!("{} = {}", column.root(frames), way.number));
         outer = Some((name, way));

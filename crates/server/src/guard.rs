@@ -38,6 +38,8 @@ pub(crate) async fn guard(State(shared): State<Arc<Shared>>, request: Request, n
     for (name, value) in HEADERS {
         headers.insert(name, HeaderValue::from_static(value));
     }
+    // Answers of the interface are of traces and must not stay in a cache of the browser; files of the page
+    // say themselves how long they may.
     if is_api || !headers.contains_key(header::CACHE_CONTROL) {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
@@ -79,9 +81,12 @@ impl Door {
         let hosts = ["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{}", self.port));
         let mut named = headers.get_all(header::HOST).iter();
         let is_known = named.next().is_some_and(|host| hosts.iter().any(|known| host == known.as_str()));
+        // Two names of a host are refused: a proxy and this server could each believe another one.
         if !is_known || named.next().is_some() {
             return Err(Refused::Host);
         }
+        // Browsers leave the header out where a page asks its own server, so that a missing one is no reason
+        // to refuse; the token is needed all the same.
         if let Some(origin) = headers.get(header::ORIGIN) {
             let is_own = hosts.iter().any(|host| origin.as_bytes() == format!("http://{host}").as_bytes());
             if !is_own {

@@ -53,6 +53,8 @@ fn narrow(selected: &mut Selected, request: &ModulesRequest, own: &[Chip]) {
         let not = if chip.exclude { "NOT " } else { "" };
         selected.and(format!("lower(t.name) {not}IN ({names})"));
     }
+    // A module without a time of loading was there from the beginning, one without a time of unloading to the
+    // end.
     if let Some(range) = request.selection.range {
         let (a, b) = (range.from_ns, range.to_ns);
         selected.and(format!("coalesce(t.load_ns < {b}, true) AND coalesce(t.unload_ns > {a}, true)"));

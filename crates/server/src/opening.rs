@@ -25,6 +25,7 @@ pub(crate) fn begin(shared: &Arc<Shared>, path: &Path) -> Result<()> {
     let shared = shared.clone();
     let thread = std::thread::Builder::new().name("open".to_owned()).stack_size(STACK_BYTES);
     thread.spawn(move || {
+        // One trace at a time: an extraction takes all processors and much memory by itself.
         let stage = {
             let _one = lock(&shared.opening);
             open(&shared, &trace)
@@ -70,6 +71,7 @@ fn open(shared: &Arc<Shared>, trace: &Arc<Trace>) -> Result<Ready> {
     let opening = about(&session)?;
     tell(trace, "building the timeline", None);
     let pyramid = pyramid(shared, trace, &extract)?;
+    // A trace that was sent lies in a folder that goes with the server, so it could not be opened again.
     if !trace.path.starts_with(&shared.uploads) {
         recent::add(&shared.cache_folder, &trace.path);
     }

@@ -39,6 +39,8 @@ pub(crate) fn pivot(call: &Call<'_>, request: &PivotRequest) -> Result<PivotAnsw
     let most = usize::try_from(request.limit).unwrap_or_default();
     let mut rows = asked(&session, &sql, most)?.rows.into_iter().map(split).collect::<Vec<_>>();
     level.asked.name(&session, &mut rows)?;
+    // Totals are asked for and not added up from groups: averages and distinct values cannot be added up, and
+    // groups behind the limit are missing.
     let of_all = asked(&session, &level.total_sql(), 1)?.rows.into_iter().next().unwrap_or_default();
     let mut of_all = of_all.into_iter();
     let count = |cell: Option<Cell>| cell.as_ref().and_then(whole).and_then(|n| u64::try_from(n).ok());

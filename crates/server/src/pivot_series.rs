@@ -41,6 +41,7 @@ impl Buckets {
         }
         let width = length.saturating_add(i64::from(most) - 1) / i64::from(most.max(1));
         let width = width.max(1);
+        // Rounded up twice, so that neither a bucket nor a nanosecond at the end is missing.
         let count = length.saturating_add(width - 1) / width;
         let to_ns = range.from_ns.saturating_add(width.saturating_mul(count));
         Ok(Self { range: Range { from_ns: range.from_ns, to_ns }, width, count })
@@ -70,6 +71,7 @@ pub(crate) fn pivot_series(call: &Call<'_>, request: &PivotSeriesRequest) -> Res
     let table = tables::table(&request.table)?;
     let ready = call.ready(request.trace)?;
     let session = call.session(&ready)?;
+    // The range is that of the buckets, which may end behind what was asked.
     let selection = Selection { range: None, chips: request.selection.chips.clone() };
     let selected = select(&session, table, &selection)?;
     let (not_applied, notes) = (selected.not_applied.clone(), selected.notes.clone());
@@ -112,11 +114,13 @@ impl Question {
         let buckets = Buckets::of(request.range, request.buckets)?;
         let Range { from_ns: a, to_ns: z } = buckets.range;
         let (column, computed) = computed(table, &selected, 0, &request.measure)?;
+        // Only sums can be spread: the largest or the mean of lengths is a property of whole rows.
         let is_sum = request.measure.function == "sum";
         let stretch = selected.times.stretch(&request.measure.column).filter(|_| is_sum);
         let (mut columns, mut call) = (vec![format!("{} AS value", shown.group())], computed);
         if let Some((begin, end)) = &stretch {
             selected.and(format!("t.{} IS NOT NULL", request.measure.column));
+            // What lies outside of the picture is cut off before it is put into buckets.
             selected.and(format!("{begin} < {z} AND {end} > {a} AND {end} > {begin}"));
             columns.push(format!("greatest({begin}, {a}) AS s, least({end}, {z}) AS e"));
             "sum(e - s)".clone_into(&mut call);
@@ -194,6 +198,7 @@ impl Question {
     }
 
     fn nothing(&self) -> Vec<Cell> {
+        // Buckets without rows have no value, which is not the same as 0 for a mean or a smallest value.
         vec![Cell::Missing(()); usize::try_from(self.buckets.count).unwrap_or_default()]
     }
 

@@ -24,6 +24,7 @@ pub(crate) fn read(folder: &Path) -> Vec<Recent> {
 /// Puts one in front. Whether that can be written does not concern what was opened.
 pub(crate) fn add(folder: &Path, opened: &Path) {
     let name = opened.file_name().unwrap_or(opened.as_os_str()).to_string_lossy().into_owned();
+    // Made absolute, since the next server may be started in another folder.
     let path = std::path::absolute(opened).unwrap_or_else(|_| opened.to_owned()).display().to_string();
     let mut all = read(folder);
     all.retain(|one| one.path != path);

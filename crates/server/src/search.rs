@@ -121,8 +121,10 @@ pub(crate) fn search(call: &Call<'_>, request: &SearchRequest) -> Result<SearchA
     let session = call.session(&ready)?;
     let mut hits = Vec::new();
     if !request.text.trim().is_empty() {
+        // What the reader typed is text, not a pattern: `%` and `_` stand for themselves.
         let condition = format!(" ILIKE {} ESCAPE '\\'", like(request.text.trim()));
         for (kind, field, table, sql) in KINDS {
+            // A table without rows is passed over, except for files, which are looked for in two tables.
             if session.has_rows(table) == Some(false) && kind != "file" {
                 continue;
             }

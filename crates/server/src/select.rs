@@ -64,6 +64,8 @@ pub(crate) fn select(session: &Session, table: &'static Table, selection: &Selec
     }
     for chip in &selection.chips {
         match condition(session, table, chip)? {
+            // A comparison with a missing value is neither true nor false, and its opposite isn't either:
+            // rows without a process would vanish when one process is left out.
             Some(one) if chip.exclude => selected.conditions.push(format!("NOT coalesce({one}, false)")),
             Some(one) => selected.conditions.push(one),
             None if selected.not_applied.contains(&chip.field) => {}
@@ -105,6 +107,7 @@ fn condition(session: &Session, table: &'static Table, chip: &Chip) -> Result<Op
             if has("process_key") {
                 Some(is_in("t.process_key", &keys))
             } else if has("thread_key") && !keys.is_empty() {
+                // A table that only has threads is narrowed by the threads of the processes.
                 let of = is_in("process_key", &keys);
                 Some(format!("t.thread_key IN (SELECT thread_key FROM thread WHERE {of})"))
             } else {
@@ -122,10 +125,13 @@ fn condition(session: &Session, table: &'static Table, chip: &Chip) -> Result<Op
         Field::Tag if has("stack_id") => Some(is_in("stack_tag(t.stack_id, 'default')", &texts())),
         Field::Tag if has("tag") => Some(is_in("t.tag", &texts())),
         Field::File if has("path") => {
+            // File names of Windows are equal in any case.
             let lower: Vec<String> = texts().iter().map(|value| format!("lower({value})")).collect();
             Some(is_in("lower(t.path)", &lower))
         }
         Field::Module if has("stack_id") => {
+            // Frames are written as module!method, or module+offset where there is no name: both belong to
+            // the module.
             let patterns = chip.values.iter().map(|value| literal(value));
             Some(contains(patterns.map(|module| format!("{module}!*;{module}+*"))))
         }
@@ -180,6 +186,7 @@ pub(crate) fn equals(what: &str, kind: Kind, value: &Cell) -> Result<String> {
         (Kind::Boolean, Cell::Flag(flag)) => Some(flag.to_string()),
         (Kind::Text, Cell::Text(value)) => Some(quoted(value)),
         (Kind::Timestamp, Cell::Text(value)) => {
+            // A time of day has been written as text for the page, so it is compared as that text.
             return Ok(format!("CAST({what} AS VARCHAR) = {}", quoted(value)));
         }
         _ => None,

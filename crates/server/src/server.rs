@@ -146,6 +146,7 @@ impl Drop for Running {
 /// receive an answer is left.
 pub async fn listen(listener: TcpListener, router: Router, receiving_time: Duration) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
+    // A place is taken before a connection is: what is too much waits in the system and holds no memory here.
     while let Ok(place) = places.clone().acquire_owned().await {
         match listener.accept().await {
             Ok((stream, _)) => {

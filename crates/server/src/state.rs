@@ -95,6 +95,8 @@ impl Shared {
         let mut traces = lock(&self.traces);
         let is_failed = |trace: &Trace| matches!(*lock(&trace.stage), Stage::Failed { .. });
         if let Some(known) = traces.iter().find(|trace| trace.path == path) {
+            // What failed may be tried again under the same number, for instance after the file was copied
+            // completely.
             if !is_failed(known) {
                 return Ok(None);
             }

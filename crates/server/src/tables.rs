@@ -48,6 +48,7 @@ pub(crate) fn columns(table: &'static Table) -> Vec<Shown> {
             _ => Vec::new(),
         };
         for (name, how) in joined {
+            // A declared column keeps its name: a table may have a column `process` of its own.
             if all.iter().all(|known| known.name != name) {
                 all.push(Shown { name, how });
             }

@@ -51,6 +51,7 @@ pub(crate) fn of(table: &Table) -> Times {
     if table.name == "context_switch" {
         return Times::Switch;
     }
+    // Rows with a number of samples are sums over the whole trace, of which no part can be taken.
     if has("samples").is_some() || table.name == "loader" {
         return Times::Nowhere;
     }
@@ -68,6 +69,8 @@ impl Times {
     pub(crate) fn within(self, Range { from_ns: a, to_ns: b }: Range) -> Option<String> {
         match self {
             Self::At(at) => Some(format!("t.{at} >= {a} AND t.{at} < {b}")),
+            // A row without a length that begins at the beginning of the range is in it, though its end is
+            // not behind that. A missing time is one before or after everything that was recorded.
             Self::Span(begin, end) => Some(format!(
                 "coalesce(t.{begin} < {b}, true) AND coalesce(t.{end} > {a} OR t.{begin} >= {a}, true)"
             )),
@@ -136,6 +139,8 @@ impl Times {
 
     /// Which of the rows count, if not all do: of scheduling slices those that began there.
     pub(crate) fn counted(self, range: Option<Range>) -> Option<String> {
+        // A slice that reaches into several ranges counts in the one in which it begins, so that numbers of
+        // parts add up to that of the whole.
         let Range { from_ns: a, to_ns: b } = range?;
         (self == Self::Switch).then(|| format!("coalesce(t.in_ns >= {a} AND t.in_ns < {b}, false)"))
     }

@@ -62,6 +62,8 @@ impl Desk {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
             line: Arc::new(Semaphore::new(LINE)),
+            // At least a few, so that a question that waits for the disk does not hold up others on a small
+            // machine; at most so many, since each may take its share of memory.
             turns: Arc::new(Semaphore::new(processors.clamp(4, 16))),
             question_bytes,
             given_up: Arc::default(),

@@ -183,8 +183,12 @@ impl Reader {
                     *place = Some(*next);
                 }
             }
+            // A call stands inside of all calls around it, so the chain ends at the first depth at which
+            // nothing holds.
             let calls = open.iter().map_while(|call| call.filter(|call| at < call.end));
             let frames = self.frames(calls, line.filter(|line| at < line.end));
+            // Rows times depth grows faster than the text that describes them; the budget keeps the table in
+            // proportion to the file.
             let Some(budget) = self.budget.checked_sub(frames.len()) else { break };
             self.budget = budget;
             rows.push((at - function.start, frames));

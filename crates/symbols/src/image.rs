@@ -146,6 +146,8 @@ impl Image {
 
 /// Address and bytes of the debug directory, the seventh of those that the optional header lists.
 fn debug_directory(optional: &[u8]) -> Option<(u32, u32)> {
+    // 0x20B stands for PE32+, whose fields for addresses and sizes are wider, so that the list lies further
+    // behind.
     let directories = if u16_at(optional, 0)? == 0x20B { 112 } else { 96 };
     let count = u32_at(optional, directories - 4)?;
     let (rva, len) = (u32_at(optional, directories + 48)?, u32_at(optional, directories + 52)?);

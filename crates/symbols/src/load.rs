@@ -135,6 +135,8 @@ impl Symbols {
         let path = table_path(self.options.tables.as_deref().filter(|_| !self.options.is_refresh)?, identity);
         let bytes = fs::read(&path).ok()?;
         let place = path.display().to_string();
+        // The name of the file says which build it is of, but files are renamed and copied; what it says
+        // inside decides.
         let table = Table::open(bytes).and_then(|table| {
             let (guid, age) = table.identity();
             identity.check(guid, age).map(|()| table)
@@ -183,6 +185,8 @@ impl Symbols {
             Kind::Image => return Err(Error::Unsupported("it is an image, no symbol file")),
         };
         if let Some(folder) = &self.options.tables
+            // A full disk or a folder that cannot be written costs the next run some time, but not this one
+            // its symbols.
             && let Err(error) = keep(&table_path(folder, identity), &table)
         {
             tried.push(Attempt {
@@ -272,6 +276,8 @@ fn table_path(folder: &Path, identity: &Identity) -> PathBuf {
 fn keep(path: &Path, table: &Table) -> io::Result<()> {
     let folder = path.parent().unwrap_or(path);
     fs::create_dir_all(folder)?;
+    // Another process that reads the table at the same time must see all of it or nothing, hence a file
+    // beside it that is renamed.
     let mut file = NamedTempFile::with_prefix_in(".etwkit-", folder)?;
     file.write_all(table.as_bytes())?;
     file.persist(path).map(drop).map_err(|error| error.error)

@@ -147,6 +147,7 @@ impl Parser<'_> {
                 Some((_library, stores)) => self.chain(stores),
                 None => Err("symsrv* is followed by the name of a library and stores".to_owned()),
             },
+            // A folder may be called `cache`; only with an asterisk it is the element.
             "cache" if text.contains('*') => match self.stores(rest) {
                 Ok(stores) => {
                     self.caches.extend(stores);
@@ -183,9 +184,12 @@ impl Parser<'_> {
     fn chain(&self, text: &str) -> Result<Element, String> {
         let mut stores = self.caches.clone();
         stores.extend(self.stores(text)?);
+        // What a server sends has to lie somewhere to be opened, and is not to be fetched again for the next
+        // trace.
         if let [Store::Server(_)] = stores.as_slice() {
             stores.insert(0, self.user_cache()?);
         }
+        // A server cannot be written to, so that nothing farther could be kept in it.
         let last = stores.len().saturating_sub(1);
         if stores.iter().take(last).any(|store| matches!(store, Store::Server(_))) {
             return Err("only the last store of a chain can be a server".to_owned());

@@ -35,6 +35,8 @@ pub fn name(text: &str, decorated: Decorated) -> Cow<'_, str> {
         // whichever file tells it.
         [b'?', ..] => microsoft(bare, DemangleFlags::NAME_ONLY | DemangleFlags::NO_CLASS_TYPE)
             .map(|name| anonymous(&name).into_owned()),
+        // Older compilers of Rust write names in the way of C++; only their hash at the end tells them apart,
+        // so Rust is tried first.
         [b'_', b'Z', ..] | [b'_', b'_', b'Z', ..] => rust(bare).or_else(|| itanium(bare, true)),
         [b'_', b'R', ..] => rust(bare),
         _ => None,
@@ -98,6 +100,7 @@ fn grows(text: &str) -> bool {
     let pairs = bytes.windows(2);
     let levels =
         pairs.filter(|pair| matches!(pair, [b'A' | b'B' | b'P' | b'Q' | b'R' | b'S', b'6' | b'8'])).count();
+    // The worst case spreads references evenly over all levels, and their numbers multiply.
     let each = references / (levels + 1) + 1;
     u32::try_from(levels + 1).ok().and_then(|power| each.checked_pow(power)).is_none_or(|size| size > 100_000)
 }

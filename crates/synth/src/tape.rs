@@ -119,6 +119,7 @@ impl<W: Write + Seek> Tape<W> {
 
     /// Lets time pass, so that the next record is not before `time`.
     pub(crate) fn wait_until(&mut self, time: i64) {
+        // One tick less, since writing a record moves the clock on by one first.
         self.now = self.now.max(time.saturating_sub(1));
     }
 
@@ -208,6 +209,7 @@ impl<W: Write + Seek> Tape<W> {
         payload(&mut self.payload);
         let Provided { provider, id, version, opcode, keyword } = kind;
         let mut item = Payload::default();
+        // The match id in front of the addresses; 0 says that the stack is complete.
         item.u64(0);
         stack.iter().for_each(|address| {
             item.u64(*address);

@@ -68,6 +68,8 @@ impl Attributor {
         // Scheduler events name a thread that something is done to; the one that does it runs on the
         // processor.
         let own = hook.group != group::THREAD || thread::is_lifetime(hook.opcode);
+        // Payload before header: the start of a process or thread is logged by its creator, whose ids the
+        // header has.
         let payload = plan.filter(|_| own).map(|plan| self.payload_ids(event, plan)).unwrap_or_default();
         if payload.pid.is_some() || payload.tid.is_some() {
             return payload;
@@ -91,6 +93,7 @@ impl Attributor {
         plan.locate(payload, &mut self.spans);
         let id = |field: Option<usize>| {
             let value = self.spans.unsigned(payload, field?)?;
+            // Some fields are wider than an id, and all bits set is how events say that there is none.
             u32::try_from(value).ok().filter(|id| *id != u32::MAX)
         };
         Ids { pid: id(process), tid: id(thread) }

@@ -52,6 +52,8 @@ impl Counts {
         self.first_time = self.first_time.min(event.timestamp);
         self.last_time = self.last_time.max(event.timestamp);
         let version = usize::from(event.version());
+        // Versions come from the file, so the table covers only those that exist and a hash table takes the
+        // rest.
         let direct = event.hook_id().filter(|_| version < DIRECT_VERSIONS);
         match direct.and_then(|hook| self.direct.get_mut(usize::from(hook) * DIRECT_VERSIONS + version)) {
             Some(count) => {

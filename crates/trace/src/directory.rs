@@ -295,6 +295,8 @@ impl DirectoryBuilder {
         let (payload, pointer_size) = (event.payload(), event.pointer_size());
         let Some(key) = stack::key(payload, 0, pointer_size) else { return };
         let most = self.most_definitions.max(MAX_DEFINITIONS);
+        // A dropped definition costs one stack and is counted; memory for all of them could be made to exceed
+        // any machine.
         if self.stacks.len() as u64 >= most || self.stack_keys.len() >= most {
             self.dropped_definitions += 1;
             return;
@@ -347,16 +349,22 @@ impl DirectoryBuilder {
     /// Joins what was collected. `pointer_size` is that of the machine.
     #[must_use]
     pub fn finish(mut self, pointer_size: usize) -> Directory {
+        // Events of the kernel logger are preferred: the provider describes the same starts and ends again,
+        // and both together would make two instances of each process.
         let process_source = self.use_provider_events();
         let mut mentioned: Vec<u32> = self.mentioned.iter().copied().chain(self.mentions.pids()).collect();
         mentioned.sort_unstable();
         mentioned.dedup();
+        // Instances are numbered in the order in which they are made. The ids come out of hash sets, and
+        // sorting them gives the same keys in every run.
         for pid in mentioned {
             self.processes.mention(pid);
         }
         let Times { first_threads, first_events, kernel, buffers } = self.mentions.times();
         self.images.finish();
         let processes = &self.processes;
+        // The owner is looked up at the first event and not at the load, which images that were there before
+        // do not have.
         let owner_of = |image: &ImageInstance| processes.at(image.pid, image.first_seen).map(|key| key.0);
         let image_index =
             ImageIndex::new(self.images.images(), pointer_size, processes.instances().len(), owner_of);

@@ -116,8 +116,11 @@ impl<'s> File<'s> {
         let (header, buffers) = (file.header(), file.buffers());
         let is_buffer = |offset: &u64| buffers.binary_search_by_key(offset, |b| b.offset).is_ok();
         let (damaged, skipped): (Vec<u64>, Vec<u64>) = losses.iter().copied().partition(is_buffer);
+        // A merge gives new numbers to what is left, and an appended session begins to count anew: jumps mean
+        // nothing in either.
         let is_numbered = header.log_file_mode & (mode::RELOG | mode::APPEND) == 0;
         let is_cut = buffers.last().is_some_and(|last| last.is_truncated() && damaged.contains(&last.offset));
+        // A circular file has written more buffers than it holds, although none is missing at its end.
         let wraps = header.log_file_mode & mode::CIRCULAR != 0;
         let lacks_its_end =
             is_cut || header.end_time == 0 || !wraps && header.buffers_written as usize > buffers.len();
@@ -158,6 +161,8 @@ impl<'s> File<'s> {
                 flags & (flag::EVENTS_LOST | flag::BUFFER_LOST) != 0 || self.lies_between(before, buffer);
             if let Seen::Kernel(first, last) = seen {
                 if is_open {
+                    // With damaged time stamps a buffer may begin before the one in front of it ended; a gap
+                    // must not end before it begins.
                     gaps.push(Gap { cpu, begin, end: first.max(begin) });
                 }
                 begin = begin.max(last);
@@ -176,6 +181,8 @@ impl<'s> File<'s> {
 
     /// Whether a buffer is missing, or was not recognised, between two buffers of one processor.
     fn lies_between(&self, before: Option<&BufferEntry>, buffer: &BufferEntry) -> bool {
+        // Numbers are those of the session, not of a processor. A missing buffer may have been of any
+        // processor, so that it opens a gap on each whose next buffer comes behind it.
         let first = self.numbers.first().map_or(0, |(number, _)| *number);
         let from = before.map_or(first, |before| before.header.sequence_number);
         let after = before.map_or(0, |before| before.offset);
@@ -262,6 +269,8 @@ impl<'g> GapWatch<'g> {
         let end = self.open.peek().map_or(i64::MAX, |Reverse((end, ..))| *end);
         let begin = self.gaps.first().map(|gap| gap.begin);
         let ends = !self.open.is_empty() && end <= time;
+        // Edges are reported in the order of time. Where one gap ends as another begins, the end comes first,
+        // so that the two never count as open together.
         if ends && begin.is_none_or(|begin| end <= begin || begin >= time) {
             let Reverse((end, cpu, begin)) = self.open.pop()?;
             return Some(Edge::End(Gap { cpu, begin, end }));
@@ -273,6 +282,8 @@ impl<'g> GapWatch<'g> {
             self.open.push(Reverse((gap.end, gap.cpu, gap.begin)));
             return Some(Edge::Begin(*gap));
         }
+        // Most events lie between edges and cost one comparison. A gap begins behind the events of its own
+        // tick, an end in front of them, hence the difference of one.
         self.quiet_until = end.min(begin.map_or(i64::MAX, |begin| begin.saturating_add(1)));
         None
     }

@@ -70,6 +70,8 @@ impl Mentions {
             group::THREAD if hook.opcode == scheduler::opcode::CONTEXT_SWITCH => {
                 if let Some((new, old)) = thread::switch(event.payload()) {
                     self.idle |= new == 0 || old == 0;
+                    // The thread that the first switch takes off is the one that ran since the processor
+                    // began to be recorded.
                     self.first_threads.add(event, old);
                 }
             }

@@ -253,6 +253,8 @@ impl Schedule {
                 return;
             }
         };
+        // A later event replaces the first one: the thread was made ready, ran, and is now made ready out of
+        // the wait that begins here.
         if last.is_some() {
             self.release(Some(first));
         }
@@ -260,6 +262,8 @@ impl Schedule {
     }
 
     fn put_out(&mut self, time: i64, event: &ContextSwitch, readied: Option<Readied>) {
+        // While a processor is not recorded the thread may be switched in there unseen, and what looks like
+        // one long wait may be several.
         if self.open_gaps > 0 {
             self.release(readied);
             return;

@@ -70,6 +70,7 @@ fn text(column: &Column, sql: &str, operator: Operator, literal: &str) -> String
         Operator::StartsWith => format!("starts_with({value}, {with})"),
         Operator::EndsWith => format!("ends_with({value}, {with})"),
         Operator::Matches => {
+            // The whole text has to fit, in any case, as with all other comparisons of texts.
             let whole = quoted(&format!("^(?:{literal})$"));
             format!("regexp_like({sql}, {whole}, 'i')")
         }
@@ -92,6 +93,7 @@ fn number(kind: Kind, sql: &str, operator: Operator, literal: &str) -> Option<St
 /// A literal in what the column has: nanoseconds, bytes, or a number as it is.
 fn value(kind: Kind, literal: &str) -> Option<i64> {
     if let Some(digits) = literal.strip_prefix("0x").or_else(|| literal.strip_prefix("0X")) {
+        // Addresses above the middle are written without a sign, and stored as the same bits with one.
         return u64::from_str_radix(digits, 16).ok().map(u64::cast_signed);
     }
     let digits = literal.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -118,6 +120,8 @@ fn value(kind: Kind, literal: &str) -> Option<i64> {
     }
     let digits = digits.replace(',', "");
     let digits = digits.trim();
+    // Whole numbers are not computed as fractions: nanoseconds of a long trace have more digits than these
+    // hold.
     if let Ok(whole) = digits.parse::<i64>() {
         return whole.checked_mul(unit.size());
     }

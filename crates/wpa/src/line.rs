@@ -139,6 +139,8 @@ impl Line {
                 Takes::Words(count) => count,
                 Takes::List => usize::MAX,
             };
+            // A list ends at the next option; of a known number of words each is taken, even if it begins
+            // with a dash.
             while values.len() < most
                 && let Some(value) =
                     words.next_if(|next| option.takes != Takes::List || option_of(next).is_none())

@@ -78,6 +78,8 @@ impl View {
     /// What all processors had in the part, in nanoseconds.
     #[must_use]
     pub fn capacity_ns(&self) -> f64 {
+        // What was extracted may be less than the part that is asked for; processors had no time outside of
+        // it.
         (self.to_ns.min(self.end_ns) - self.from_ns.max(0)).max(0) as f64 * self.processors as f64
     }
 
@@ -95,6 +97,7 @@ impl View {
     }
 
     fn filled(&self, sql: &str, from: i64, to: i64) -> String {
+        // A negative number right behind a minus sign would begin a comment of SQL.
         let number = |number: i64| if number < 0 { format!("({number})") } else { number.to_string() };
         sql.replace("$from", &number(from)).replace("$to", &number(to)).replace("$end", &number(self.end_ns))
     }
@@ -186,6 +189,7 @@ fn between(from: &str, to: &str, session: &Session) -> Result<(i64, i64)> {
 fn find(marks: &[Mark], text: &str, after: i64) -> Option<i64> {
     let pattern = TextFilter::parse(text);
     let later = || marks.iter().filter(|mark| mark.ts_ns > after);
+    // An exact text comes before a pattern, since marks may have `*` and `?` in them.
     let exact = later().find(|mark| mark.text == text);
     exact.or_else(|| later().find(|mark| pattern.matches(Some(&mark.text)))).map(|mark| mark.ts_ns)
 }

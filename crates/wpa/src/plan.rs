@@ -54,6 +54,8 @@ struct Picked<'p> {
 /// other graph has.
 #[must_use]
 pub(crate) fn graph(preset: &Preset) -> Option<&'static Graph> {
+    // From what is certain to what is guessed: a GUID, a name, the element of old profiles, and at last the
+    // columns, if all that are known are of one graph.
     let guid = preset.graph_guid.as_deref().map(|guid| guid.trim_matches(['{', '}']));
     guid.and_then(catalog::by_guid)
         .or_else(|| preset.graph_name.as_deref().and_then(catalog::by_name))
@@ -144,6 +146,7 @@ fn condition(preset: &Preset, graph: &Graph, view: &View) -> Result<String, Stri
     let mut all: Vec<String> = graph.only.into_iter().map(str::to_owned).collect();
     if view.is_part {
         all.push(match graph.time {
+            // Rows that only reach into the part are in it, too.
             Time::Moment(at) => format!("{at} BETWEEN $from AND $to"),
             Time::Span(start, end) => format!("{end} >= $from AND {start} <= $to"),
         });
@@ -188,6 +191,7 @@ fn value(column: &Picked<'_>, is_grouped: bool, view: &View) -> String {
         ColumnOption::Whole => view.fill_whole(&column.sql),
         _ => view.fill(&column.sql),
     };
+    // Stacks that only differ in where in a method a call stands are one group, as methods are what is shown.
     if column.kind == Kind::Stack && is_grouped { format!("stack_root({sql}, {ALL_FRAMES})") } else { sql }
 }
 
@@ -204,6 +208,8 @@ fn output(n: usize, column: &Picked<'_>, is_grouped: bool) -> String {
             Aggregation::Count => "count(*)".to_owned(),
             Aggregation::UniqueCount => format!("count(DISTINCT v{n})"),
             Aggregation::None | Aggregation::Other(_) => {
+                // A value that all rows of a group share is shown; where they differ none of them would be
+                // right, so the cell is empty.
                 format!("CASE WHEN count(v{n}) = count(*) AND min(v{n}) = max(v{n}) THEN min(v{n}) END")
             }
         }
@@ -215,6 +221,7 @@ fn output(n: usize, column: &Picked<'_>, is_grouped: bool) -> String {
 fn joins(graph: &Graph, sql: &str) -> String {
     let mut needed: Vec<&str> = Vec::new();
     let mut seen = sql.to_owned();
+    // Backwards, since a join may need another one in front of it, which is found in its own text.
     for join in graph.joins.iter().rev().filter(|join| join.alias != "r") {
         if names(&seen, join.alias) {
             seen.push(' ');
@@ -230,6 +237,7 @@ fn joins(graph: &Graph, sql: &str) -> String {
 fn names(sql: &str, alias: &str) -> bool {
     let needle = format!("{alias}.");
     sql.match_indices(&needle).any(|(at, _)| {
+        // The alias has to be a whole word: `p.` also ends other names.
         let before = sql.get(..at).and_then(|before| before.chars().next_back());
         !before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '.')
     })
@@ -243,6 +251,7 @@ fn order(picked: &[Picked<'_>]) -> String {
     }
     sorted.sort_unstable();
     let by_preset = sorted.iter().map(|(_, n, is_descending)| (*n, *is_descending));
+    // All columns follow as a last resort, so that two runs write the same order.
     let rest = (0..picked.len()).map(|n| (n, false));
     let terms = by_preset
         .chain(rest)

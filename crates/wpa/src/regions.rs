@@ -67,6 +67,7 @@ pub(crate) fn tables(instances: &[RegionInstance]) -> Result<String> {
 fn table(name: &str, columns: &[(&str, &str)], rows: &[Vec<String>]) -> String {
     let casts: Vec<String> =
         (1..).zip(columns).map(|(n, (name, kind))| format!("CAST(column{n} AS {kind}) AS {name}")).collect();
+    // `VALUES` needs a row; a table without any has one that no condition lets through.
     let none = [vec!["NULL".to_owned(); columns.len()]];
     let (rows, condition) = if rows.is_empty() { (&none[..], "\nWHERE false") } else { (rows, "") };
     let rows: Vec<String> = rows.iter().map(|row| format!("({})", row.join(", "))).collect();
@@ -133,6 +134,7 @@ const EDGE: i64 = 4_000_000_000_000_000_000;
 fn segments(instances: &[RegionInstance]) -> Vec<Segment> {
     let mut threads: BTreeMap<(i64, i64), Vec<&RegionInstance>> = BTreeMap::new();
     for of in instances {
+        // Only an instance that begins and ends on one thread says what that thread was doing.
         let is_of_thread = of.start_process_key == of.stop_process_key && of.start_tid == of.stop_tid;
         if let (true, Some(process), Some(tid), Some(_)) =
             (is_of_thread, of.start_process_key, of.start_tid, of.stop_ns)
@@ -143,6 +145,8 @@ fn segments(instances: &[RegionInstance]) -> Vec<Segment> {
     let mut all = Vec::new();
     for ((process_key, tid), of) in threads {
         let mut ends: Vec<i64> = of.iter().flat_map(|of| [Some(of.start_ns), of.stop_ns]).flatten().collect();
+        // Segments cover all of time, so that a row at any time meets exactly one, and joins neither lose nor
+        // double rows.
         ends.extend([-EDGE, EDGE]);
         ends.sort_unstable();
         ends.dedup();
@@ -150,6 +154,8 @@ fn segments(instances: &[RegionInstance]) -> Vec<Segment> {
             let [start_ns, stop_ns] = *pair else { continue };
             let open =
                 of.iter().filter(|of| of.start_ns <= start_ns && of.stop_ns.is_some_and(|s| s >= stop_ns));
+            // The instance that began last is the innermost one; of two that began together the number
+            // decides.
             let last = open.max_by_key(|of| (of.start_ns, of.id));
             let name = last.map(|of| of.instance.clone().unwrap_or_else(|| of.region.clone()));
             all.push(Segment { process_key, tid, start_ns, stop_ns, name });

@@ -72,6 +72,8 @@ struct Values<'p> {
 impl<'p> Values<'p> {
     /// As the few types that cells are made of.
     fn of(column: &'p Written, array: &ArrayRef) -> Result<Self> {
+        // The engine may have other types of text and number than columns are declared with; sums for
+        // instance are wider.
         let to = match (column.kind, array.data_type()) {
             (Kind::Text | Kind::Process(_), _) => DataType::Utf8,
             (_, DataType::Float64) => DataType::Float64,
@@ -133,6 +135,8 @@ impl Stacks {
         }
         let outermost_first: Vec<&str> = lines.lines().rev().collect();
         let text = if outermost_first.is_empty() { NO_STACK.to_owned() } else { outermost_first.join("/") };
+        // Bounded, since texts of stacks may be long and there may be millions of them; the others are put
+        // together again each time.
         if self.kept_bytes < MAX_KEPT {
             self.kept_bytes += text.len();
             self.known.insert(stack_id, text.clone());

@@ -106,6 +106,8 @@ impl<'t> Parser<'t> {
         self.blanks();
         let left = self.left();
         let is_it = left.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word))
+            // A column may begin with the letters of a word, or be called like one and be followed by its
+            // colon.
             && !left.chars().nth(word.len()).is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':');
         if is_it {
             self.pass(word.len());
@@ -131,6 +133,7 @@ impl<'t> Parser<'t> {
     fn all_of(&mut self) -> Result<Condition, Wrong> {
         let mut first = self.one()?;
         loop {
+            // Two conditions side by side hold together, so an AND may be left out.
             let has_word = self.takes_word("AND");
             self.blanks();
             let ends = self.left().is_empty() || self.left().starts_with(')') || self.begins_with_or();

@@ -250,6 +250,8 @@ impl Cell {
 impl Row<'_> {
     /// The value of a column, which every row of the sub command has.
     fn get(&self, name: &str) -> Option<&Value> {
+        // Only in debug builds: a column that was renamed is a defect of the tables, which tests find, and no
+        // reason to refuse a file to a user.
         debug_assert!(self.values.contains_key(name), "there is no column {name}");
         self.values.get(name)
     }
@@ -339,6 +341,8 @@ impl Row<'_> {
     /// The whole path of the extract.
     fn source(&self) -> PathBuf {
         let path = Path::new(self.trace.extract_path.as_deref().unwrap_or_default());
+        // One with a root is left as it is, since it may be of another system, where making it absolute would
+        // put a folder of this one in front.
         let whole = if path.has_root() { None } else { std::path::absolute(path).ok() };
         whole.unwrap_or_else(|| path.to_owned())
     }
@@ -348,6 +352,7 @@ impl Row<'_> {
         if id.is_empty() {
             return id;
         }
+        // Texts of stacks are long: each is written once, and rows that follow name it by its number.
         let frames = if self.is_first { self.text(frames).replace(" < ", "\n") } else { String::new() };
         format!("StackId: {id} {frames}").trim_end().to_owned()
     }

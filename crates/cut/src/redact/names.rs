@@ -76,6 +76,7 @@ impl Names {
             return;
         }
         let len = lower.len();
+        // Numbers count for each length, so that short words run out as late as possible.
         let next = self.of_length.entry(len).or_default();
         let number = *self.words.entry(lower.clone().into_boxed_slice()).or_insert_with(|| {
             *next += 1;

@@ -56,6 +56,7 @@ impl Descriptions {
     /// [`Wrong`] with the line that makes no sense; nothing is added then.
     pub fn add_manifest(&mut self, text: &str) -> Result<usize, Wrong> {
         let manifests = manifest::read(text)?;
+        // Twice, since every schema is compiled for both sizes of pointers.
         let cost = manifests.iter().map(|(_, manifest)| 2 * manifest.cost()).sum();
         if self.budget.take(cost).is_none() {
             return Err(Wrong::at(1, "manifests that fit into memory", "too many events", manifest::HINT));

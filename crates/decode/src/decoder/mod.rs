@@ -108,6 +108,8 @@ impl Described {
 }
 
 fn plans(schema: Schema) -> [Arc<Plan>; 2] {
+    // Both at once: one trace has events of 32-bit and of 64-bit programs, and the header of each event says
+    // which it is.
     [Arc::new(Plan::new(schema.clone(), 4)), Arc::new(Plan::new(schema, 8))]
 }
 
@@ -229,6 +231,8 @@ impl Decoder {
             }
         }
         let built_in = self.built_in_plan(event);
+        // Where nothing fits the payload is cut short. The nearest description then shows at least the fields
+        // that are there.
         let fits = built_in.as_ref().is_some_and(|plan| plan.locate(payload, &mut self.spans));
         if fits { built_in } else { given.or(own).or(built_in) }
     }

@@ -60,6 +60,8 @@ impl Records {
             return;
         };
         let known = self.infos.get(&key);
+        // Events may be observed in the order of the file, so that the time decides which record is the
+        // latest.
         if known.is_some_and(|(time, _)| *time > event.timestamp) {
             return;
         }
@@ -98,6 +100,8 @@ impl Records {
         mut name: impl FnMut(Guid, &[u8]) -> Option<Arc<str>>,
     ) -> Vec<(Key, Described)> {
         let mut infos: Vec<_> = self.infos.into_iter().collect();
+        // The map has no order. Which records fit into the memory for schemas must not change from run to
+        // run.
         infos.sort_by_key(|(key, _)| *key);
         let mut budget = Budget::new(MAX_SCHEMA_BYTES);
         let mut all = Vec::with_capacity(infos.len());

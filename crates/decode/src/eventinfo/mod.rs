@@ -102,6 +102,7 @@ pub fn schema(
     let head = head(info)?;
     let name = event_name(info, head)?;
     let properties = properties::read(info, map)?;
+    // Classic events carry the GUID of their class in the header, not that of their provider.
     let provider = if head.decoding == Decoding::Mof { head.class } else { head.provider };
     Some(Schema {
         provider,

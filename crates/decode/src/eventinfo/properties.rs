@@ -45,6 +45,8 @@ pub(super) fn read(info: &[u8], map: &dyn Fn(&str) -> Option<Arc<ValueMap>>) -> 
     // Names may be shared, but no honest record has so many that they outgrow it by far.
     let budget = Budget::new(info.len().saturating_mul(8));
     let mut reader = Reader { info, raw: &raw, slot_of, map, budget, left: MAX_FIELDS };
+    // Only the first ones are properties of the event; those behind are members that structs refer to by
+    // their index.
     let fields = reader.range(0, top, 0)?;
     Some(Properties { fields, slots })
 }

@@ -110,6 +110,8 @@ impl Assembler {
             return Err(Refused::TooMuch);
         }
         let pending = self.pending.entry(writer).or_default();
+        // What this manifest costs is taken out of the sum and put back when it still waits: adding a chunk
+        // may also drop others of it.
         self.bytes -= pending.bytes;
         pending.add(chunk, cost, time);
         if pending.bytes > MAX_MANIFEST {

@@ -87,6 +87,8 @@ impl Process {
     /// Reads a payload; the pointer size is that of the event's header.
     #[must_use]
     pub fn parse(payload: &[u8], version: u8, pointer_size: usize) -> Option<Read<Self>> {
+        // Payloads of one width were seen under headers of the other, so that 8 is tried where 4 does not
+        // fit, and the other way round. Whether a layout fits is known by its end: it must use all bytes.
         let other = 12 - pointer_size;
         let layouts = [(pointer_size, false), (pointer_size, true), (other, false), (other, true)]
             .map(|(pointer_size, sid_behind_zero)| Layout { pointer_size, sid_behind_zero });

@@ -222,6 +222,7 @@ impl<'a> FieldReader<'a> {
     }
 
     fn reference(&self, name: &str) -> Option<u16> {
+        // A length behind its text could not be used: payloads are read from front to back.
         self.seen.contains(name).then(|| self.slots.get(name).copied()).flatten()
     }
 }

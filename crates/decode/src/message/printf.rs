@@ -102,6 +102,7 @@ impl Spec {
             }
             None => None,
         };
+        // Longer ones first, or `I64` would be taken for an `I` with a conversion behind it that is none.
         let size = ["I64", "I32", "ll", "hh", "l", "h", "w", "I", "j", "z", "t", "L"];
         if let Some(behind) = size.iter().find_map(|size| rest.strip_prefix(size)) {
             rest = behind;
@@ -245,6 +246,7 @@ fn general(value: f64, precision: usize, keep_zeros: bool) -> String {
     if !size.is_finite() {
         return value.to_string().to_lowercase();
     }
+    // The exponent is taken after rounding: 9.9999999 becomes 10 with few digits, which may change the form.
     let text = scientific(size, precision - 1);
     let exponent =
         text.rsplit_once('e').and_then(|(_, digits)| digits.parse::<i32>().ok()).unwrap_or_default();

@@ -218,6 +218,8 @@ fn end_of_format(quoted: &str) -> Option<(&str, &str)> {
         let behind = behind.trim_start();
         behind.is_empty() || behind.starts_with("//")
     };
+    // From the end: the last mark with nothing but a comment behind it ends the format, whatever marks are
+    // inside.
     let (at, _) = quoted.rmatch_indices('"').find(|(at, _)| quoted.get(at + 1..).is_some_and(ends))?;
     let comment = quoted.get(at + 1..)?.trim_start().trim_start_matches('/').trim();
     Some((quoted.get(..at)?, comment))
@@ -244,6 +246,7 @@ fn argument(line: &str) -> Option<(&str, &str, u16)> {
 /// Decimal or, with `0x`, hexadecimal; enumerations of C may have negative values.
 fn integer(text: &str) -> Option<u64> {
     let value = crate::manifest::integer(text)?;
+    // Values are compared with arguments of 32 bits, and a negative one is sign-extended here but not there.
     Some(value & u64::from(u32::MAX))
 }
 

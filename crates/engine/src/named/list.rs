@@ -30,12 +30,14 @@ pub(super) fn lines(list: &Path) -> Result<Vec<(usize, PathBuf)>> {
     if text.len() as u64 > MOST_BYTES {
         return Err(wrong(&format!(": it is longer than {} MiB", MOST_BYTES >> 20), None));
     }
+    // Editors of Windows put a byte order mark in front of text.
     let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
     let lines = (1..).zip(lines).filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
     let lines: Vec<(usize, PathBuf)> = lines.map(|(number, line)| (number, PathBuf::from(line))).collect();
     if lines.is_empty() {
         return Err(wrong(": it names nothing", None));
     }
+    // A list that names itself would be read forever.
     if let Some((number, line)) = lines.iter().find(|(_, line)| name(line).is_some()) {
         let what = format!(", line {number}: a list names no other lists, and {} is one", line.display());
         return Err(wrong(&what, None));

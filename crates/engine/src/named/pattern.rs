@@ -41,6 +41,7 @@ pub(super) fn matches(pattern: &Path) -> Result<Vec<PathBuf>> {
             other => parts.push(Part::Name(other.as_os_str().to_owned())),
         }
     }
+    // `FOLDER/**` alone would fit folders only, of which none is a recording: all that lies in them is meant.
     if let Some(Part::Folders) = parts.last() {
         parts.push(part("*".into()));
     }
@@ -83,6 +84,7 @@ fn walk(base: &Path, parts: &[Part], found: &mut BTreeSet<PathBuf>) -> Result<()
             _ => walk(&path, rest, found),
         };
     }
+    // `**` also stands for no folder at all.
     if matches!(first, Part::Folders) {
         walk(base, rest, found)?;
     }

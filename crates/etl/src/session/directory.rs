@@ -81,6 +81,8 @@ impl Scan<'_> {
         let (mut position, end) = (0, self.probe.end);
         while position + HEADER_LEN as u64 <= end {
             if let Some(mut header) = self.probe.header_at(position)?.filter(BufferHeader::is_plausible) {
+                // The size leads to the next buffer: one that is wrong would lose every buffer between here
+                // and the place where the scan finds its way back.
                 let size = self.probe.trusted_size(position, &header)?;
                 if size != header.buffer_size {
                     self.damage(Kind::BufferSize, position, 0);
@@ -95,6 +97,8 @@ impl Scan<'_> {
                 position = next;
             }
         }
+        // Fewer bytes than a header are left. Zeros are the rest of a preallocated file, anything else is the
+        // beginning of a buffer that was cut.
         if !self.probe.is_zero(position)? {
             self.skip(position, end);
         }
@@ -115,9 +119,13 @@ impl Scan<'_> {
     }
 
     fn add(&mut self, offset: u64, len: u32, header: BufferHeader) -> Result<()> {
+        // Session ids are learned before the next header is judged, so that a scan behind damage can
+        // recognise buffers of this session.
         self.probe.saw(&header);
         let mut entry = BufferEntry { offset, len, header, first_time: i64::MAX };
         if entry.is_truncated() {
+            // The filler at the end of an uncompressed buffer is no loss, so only what its header calls valid
+            // counts. A compressed buffer has no filler: all of its bytes in the file are data.
             let valid = if header.is_compressed() {
                 header.buffer_size
             } else {
@@ -134,6 +142,8 @@ impl Scan<'_> {
 
     fn first_time(&self, entry: &BufferEntry) -> Result<i64> {
         let Probe { source, format, .. } = self.probe;
+        // Where buffers belong to one processor each, the first event of a buffer is its earliest, and a
+        // glance at it is enough.
         if !self.unordered {
             let mut head = [0; PREFIX_LEN];
             let wanted = if entry.header.is_compressed() { PREFIX_LEN } else { PEEK_LEN };
@@ -160,6 +170,8 @@ impl Scan<'_> {
 /// Time of the first record, if it is an event whose header says so.
 fn peek_time(buffer: &[u8]) -> Option<i64> {
     let record = buffer.get(HEADER_LEN..)?;
+    // Messages of WPP have another marker and may have no time at all; they and skipped records make the
+    // caller cut the whole buffer.
     let kind = HeaderKind::from_byte(*record.get(2)?).filter(|_| record.get(3) == Some(&0xC0))?;
     i64_at(record, kind.time_stamp_at()?)
 }

@@ -66,6 +66,8 @@ impl<'s> Loaded<'s> {
     fn decompressed(stored: &[u8], entry: &BufferEntry, format: u16, truncated: bool) -> Self {
         let end = (entry.header.offset as usize).clamp(HEADER_LEN, MAX_BUFFER_LEN as usize);
         let header = stored.get(..HEADER_LEN).unwrap_or_default();
+        // The header may claim 16 MiB for a few stored bytes. Memory is taken as data appears, so that many
+        // such headers do not cost what they claim.
         let mut out = Vec::with_capacity(end.min(1 << 20));
         out.extend_from_slice(header);
         out.resize(HEADER_LEN, 0);
@@ -164,6 +166,8 @@ pub(super) fn decompress(
     match format {
         FORMAT_LZNT1 => lznt1::decompress(input, out, end),
         FORMAT_HUFFMAN => xpress_huffman::decompress(input, out, end),
+        // The header buffer names the format. Plain LZ77 is the only one that real traces were seen to have,
+        // so it also stands for values that mean nothing.
         _ => lz77::decompress(input, out, end),
     }
 }

@@ -122,6 +122,8 @@ fn load<'s>(
         previous = cut.timestamp;
         cuts.push(cut);
     })?;
+    // Sorting only where it is needed keeps the usual buffer, which is in order, free of it. The sort is
+    // stable: equal stamps keep their positions.
     if !ordered {
         cuts.sort_by_key(|cut| cut.timestamp);
     }
@@ -138,6 +140,7 @@ const AHEAD: std::ops::RangeInclusive<usize> = 2..=64;
 
 /// Buffers that are loaded ahead, by the largest one of the session.
 fn buffers_ahead(session: &Session) -> usize {
+    // Of a compressed buffer the decompressed size is held in memory, of any other one the stored size.
     let size = |b: &super::BufferEntry| b.header.offset.max(b.len) as usize;
     let largest = session.files.iter().flat_map(|file| &file.buffers).map(size).max().unwrap_or_default();
     (AHEAD_BYTES / largest.max(1)).clamp(*AHEAD.start(), *AHEAD.end())
@@ -187,6 +190,8 @@ pub(super) fn run(
     let mut order: Vec<Key> = session.files.iter().zip(0u16..).flat_map(keys).collect();
     order.sort_unstable();
     let order = order.as_slice();
+    // Starting a thread costs more than it saves for a handful of buffers, and with one core the two threads
+    // would only take turns.
     let few = order.len() < *AHEAD.end() / 4 || available_parallelism().is_ok_and(|cores| cores.get() == 1);
     let pass = if few { None } else { run_ahead(session, order, &mut ahead, &mut visit) };
     // The system may have no thread left.
@@ -202,6 +207,8 @@ fn run_ahead(
 ) -> Option<Result<Pass>> {
     thread::scope(|scope| {
         let (sender, receiver) = sync_channel(buffers_ahead(session));
+        // The channel is bounded, so the reader stops when it is that far ahead. When the merge ends early it
+        // drops its receiver, sending fails, and the thread ends.
         let send = move |key: &Key| sender.send(load(session, *key, ahead)).map_err(drop);
         let read = move || order.iter().try_for_each(send);
         thread::Builder::new().name("read".to_owned()).spawn_scoped(scope, read).ok()?;
@@ -259,6 +266,8 @@ impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Merge<'s, A> {
     #[inline]
     fn open_due(&mut self) -> Result<()> {
         while let Some(key) = self.waiting() {
+            // Only times are compared. A buffer that starts at the very time of the earliest event is opened
+            // as well, since its number may put it in front.
             if self.heads.peek().is_some_and(|Reverse((head, _))| key.time() > head.time()) {
                 return Ok(());
             }
@@ -270,6 +279,9 @@ impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Merge<'s, A> {
 
     fn open_buffer(&mut self, key: Key) -> Result<()> {
         let Some(ready) = self.supply.next(key)? else { return Ok(()) };
+        // The limit is checked before the buffer is added, so that it is exceeded by one buffer at most and a
+        // session of huge buffers can always open its first one. Leaving a buffer out is damage and no error:
+        // the other events remain in order.
         if self.held <= OPEN_BYTES_LIMIT {
             self.pass.damage.merge(&ready.damage);
             self.insert(ready.open);
@@ -286,6 +298,8 @@ impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Merge<'s, A> {
     }
 
     fn insert(&mut self, open: Open<'s>) {
+        // A buffer without events, or without any that `ahead` wanted, is dropped here and never takes a
+        // slot.
         let Some(key) = open.next_key() else { return };
         self.held += open.held();
         let slot = self.free.pop().unwrap_or_else(|| {
@@ -313,6 +327,7 @@ impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Merge<'s, A> {
     fn close_first(&mut self, slot: usize) {
         self.heads.pop();
         let Some(open) = self.open.get_mut(slot).and_then(Option::take) else { return };
+        // Neither vector changes after loading, so this is exactly what was added when the buffer was opened.
         self.held -= open.held();
         self.free.push(slot);
     }

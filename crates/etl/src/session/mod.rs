@@ -144,7 +144,11 @@ impl Session {
         let end = |file: &TraceFile| {
             let length = file.header.end_time.saturating_sub(file.header.start_time);
             let is_stated = file.header.end_time > 0 && length > 0;
+            // The length in the header counts from the header event of the same file, which is not time zero
+            // for files that began later.
             let clock = Clock { t0: file.t0, ..self.clock };
+            // Both times of the header are rounded to 100 ns. The nearest tick is closest to the truth;
+            // rounding up would often land behind an event at the very end.
             is_stated.then(|| clock.nearest_tick(length.saturating_mul(100)))
         };
         let ends: Vec<Option<i64>> = self.files.iter().map(end).collect();
@@ -218,6 +222,8 @@ fn one_buffer(
     let mut flow = ControlFlow::Continue(());
     let Pass { events, damage } = pass;
     load::cut(trace, file, entry, damage, |bytes, cut| {
+        // The cut of a buffer cannot be stopped halfway, so the events behind a break are cut but not handed
+        // out.
         if flow.is_continue() {
             *events += 1;
             flow = visit(&cut.event(bytes, cpu, (file, buffer)));
@@ -250,6 +256,8 @@ fn trace_header(head: &[u8]) -> Result<(TraceHeader, i64)> {
     };
     let record = head.get(HEADER_LEN..).filter(|r| r.len() >= 32).ok_or_else(short)?;
     let kind = record.get(2).copied().and_then(HeaderKind::from_byte);
+    // Group 0 and type 0: the header event is always the first record of a file, and its header kind says how
+    // wide pointers are.
     let is_header = record.get(3) == Some(&0xC0) && record.get(6..8) == Some(&[0, 0]);
     let Some(kind @ (HeaderKind::System32 | HeaderKind::System64)) = kind.filter(|_| is_header) else {
         let found = record.iter().take(8).map(|b| format!("{b:02x}")).collect::<Vec<_>>().join(" ");
@@ -302,6 +310,8 @@ fn common_clock(files: &[TraceFile]) -> Result<Clock> {
         .copied()
         .ok_or_else(|| Error::NotOneSession { index: 1, reason: "there is no file".to_owned() })?;
     for (clock, index) in clocks.iter().zip(1..) {
+        // Stamps of different clocks cannot be put into one order. Start times may differ: the files of one
+        // recording begin one after the other.
         if (clock.kind, clock.frequency) != (first.kind, first.frequency) {
             let reason = format!(
                 "its clock is {} with {} ticks/s, not {} with {}",

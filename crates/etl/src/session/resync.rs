@@ -47,6 +47,8 @@ impl<'s> Probe<'s> {
         if self.logger_ids.len() < LOGGER_IDS && !self.logger_ids.contains(&header.logger_id) {
             self.logger_ids.push(header.logger_id);
         }
+        // The mode in the trace header is not relied on alone: a single compressed buffer proves that the
+        // next one may start anywhere.
         if header.is_compressed() {
             self.grain = 1;
         }
@@ -64,9 +66,11 @@ impl<'s> Probe<'s> {
         let size = header.buffer_size;
         let claimed = position + u64::from(size);
         let usual = position + u64::from(self.session_size);
+        // Nearly every buffer of a healthy file ends here, without another read.
         if claimed == usual || claimed == self.end {
             return Ok(size);
         }
+        // These two kinds may have any size, so the size of the session says nothing about them.
         if header.is_compressed() || header.buffer_type == buffer_type::HEADER {
             if self.continues_at(claimed)? {
                 return Ok(size);
@@ -78,6 +82,8 @@ impl<'s> Probe<'s> {
         } else if self.continues_at(claimed)? {
             return Ok(size);
         }
+        // Neither size leads anywhere. If a buffer starts inside the claimed range, this one ended there;
+        // otherwise its header is all there is to go by.
         let inside = self.scan(position + HEADER_LEN as u64, claimed.min(self.end))?;
         Ok(inside.and_then(|found| u32::try_from(found - position).ok()).unwrap_or(size))
     }
@@ -86,6 +92,8 @@ impl<'s> Probe<'s> {
     /// is none and nothing was lost (the rest of a preallocated file is zeros).
     pub(super) fn next_buffer(&mut self, position: u64) -> Result<Option<u64>> {
         let usual = position.saturating_add(self.session_size.into());
+        // If only a header was overwritten, the next buffer lies one buffer size on. That is cheaper to try
+        // than a scan, and cannot be mistaken by bytes in between that look like a header.
         if self.grain > 1 && usual > position && self.is_buffer(usual)? {
             return Ok(Some(usual));
         }
@@ -103,6 +111,7 @@ impl<'s> Probe<'s> {
         let mut at = from;
         while at < self.end {
             let got = read(self.source, at, &mut chunk)?;
+            // The file became shorter while it was read, which a reader of a running recording has to expect.
             if got == 0 {
                 return Ok(true);
             }
@@ -121,6 +130,8 @@ impl<'s> Probe<'s> {
         while base + HEADER_LEN as u64 <= self.end && base < to {
             let got = read(self.source, base, &mut chunk)?;
             let Some(last) = got.checked_sub(HEADER_LEN) else { break };
+            // A header that straddles the end of the chunk is not tried now: the next chunk begins with the
+            // first position that was left out.
             let tried = last / self.grain * self.grain + self.grain;
             if !is_all_zero(chunk.get(..got).unwrap_or_default()) {
                 for at in (0..tried).step_by(self.grain) {
@@ -163,9 +174,11 @@ impl<'s> Probe<'s> {
         if end < HEADER_LEN || !header.is_compressed() && header.offset > header.buffer_size {
             return Ok(false);
         }
+        // Compressed buffers have no usual size, so that only the session can speak for them.
         let ours = self.logger_ids.contains(&header.logger_id)
             && (header.is_compressed() || header.buffer_size == self.session_size);
         let continues = self.continues_at(position + u64::from(header.buffer_size))?;
+        // An empty buffer has no first record to check, so it needs both other signs.
         if end == HEADER_LEN {
             return Ok(ours && continues);
         }
@@ -176,6 +189,8 @@ impl<'s> Probe<'s> {
         if !header.is_compressed() {
             return starts_with_marker(head);
         }
+        // Any four bytes can look like a size, and each attempt decompresses some hundred bytes: without an
+        // allowance a file made for it would keep the scan busy for hours.
         self.decompressions = self.decompressions.saturating_sub(1);
         let stored = head.get(..(header.buffer_size as usize).min(head.len())).unwrap_or_default();
         self.decompressions > 0

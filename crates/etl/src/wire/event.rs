@@ -420,6 +420,8 @@ impl<'a> RawEvent<'a> {
     /// Extended data items; none for kinds other than manifest events.
     #[must_use]
     pub fn extended(&self) -> ExtendedItems<'a> {
+        // Without the flag the payload starts right behind the header, and its first bytes would be read as
+        // an item.
         let present = self.kind.is_manifest() && self.u16(4) & EVENT_FLAG_EXTENDED_INFO != 0;
         ExtendedItems::new(self.record.get(80..).unwrap_or_default(), present)
     }

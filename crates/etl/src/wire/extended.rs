@@ -90,6 +90,7 @@ impl<'a> Iterator for ExtendedItems<'a> {
             self.more = false;
             return None;
         };
+        // The padding of the last item may be missing at the end of a record.
         self.at = (self.at + align8(8 + len)).min(self.bytes.len());
         self.more = linkage & 1 != 0;
         Some(ExtendedItem { kind, data })

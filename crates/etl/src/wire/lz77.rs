@@ -39,6 +39,7 @@ fn block(flags: u32, input: &mut Input<'_>, out: &mut Vec<u8>, base: usize, end:
             let literals = literals.min(end - out.len());
             let there = literals.min(input.bytes.len().saturating_sub(input.at));
             out.extend_from_slice(input.take(there)?);
+            // The literals that are there are copied first: of a truncated buffer every byte counts.
             if there < literals {
                 return None;
             }

@@ -63,6 +63,7 @@ fn compressed_chunk(data: &[u8], out: &mut Vec<u8>, limit: usize) -> Option<()> 
             if out.len() >= limit {
                 return Some(());
             }
+            // A chunk may end inside a group of eight, whose remaining flags then stand for nothing.
             let Some(first) = bytes.next() else { return Some(()) };
             if flags >> bit & 1 == 0 {
                 out.push(first);

@@ -50,6 +50,7 @@ impl MessageParts {
         if flags & message_flag::GUID != 0 {
             parts.guid = guid_at(record, parts.end).unwrap_or_default();
             parts.end += 16;
+        // GUID and component id exclude each other. A record with both flags has the GUID only.
         } else if flags & message_flag::COMPONENT_ID != 0 {
             parts.end += 4;
         }

@@ -54,7 +54,11 @@ fn structured(bytes: &[u8], position: usize) -> Option<Cut> {
     }
     let kind = HeaderKind::from_byte(kind)?;
     let time_at = kind.time_stamp_at()?;
+    // Kernel headers begin with the version word and have the size behind the marker; all others begin with
+    // the size.
     let len = u16_at(bytes, if kind.is_kernel() { 4 } else { 0 }).unwrap_or_default();
+    // The check of the least length keeps the promise of `RawEvent` that a record is at least as long as its
+    // header, and makes sure that the loop moves on.
     if usize::from(len) < kind.header_len() || usize::from(len) > bytes.len() {
         return None;
     }
@@ -112,6 +116,8 @@ fn message(bytes: &[u8], previous: i64) -> Rare {
         return Rare::Broken;
     };
     let parts = MessageParts::parse(record);
+    // Flags that announce more than the record holds are damage. Reading on would give the message times and
+    // ids out of the next record.
     if parts.end > record.len() {
         return Rare::Broken;
     }
@@ -142,6 +148,8 @@ pub enum Trouble {
 #[inline]
 pub fn cut(buffer: &[u8], end: usize, mut event: impl FnMut(Cut), mut trouble: impl FnMut(Trouble)) {
     let mut position = HEADER_LEN;
+    // A message without a time takes that of the record in front. The first record of a buffer has none, and
+    // 0 keeps it in front of the others.
     let mut previous = 0;
     loop {
         let bytes = buffer.get(position..end).unwrap_or_default();

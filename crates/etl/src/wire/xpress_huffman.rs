@@ -138,12 +138,16 @@ impl<'a> Bits<'a> {
     #[inline]
     fn skip(&mut self, count: u32) -> Option<()> {
         self.word <<= count;
+        // The next word is fetched as soon as fewer than 16 bits are left, and not when they are needed:
+        // bytes of long lengths are read from where the words end, so the moment of the fetch is part of the
+        // format.
         if count > self.extra {
             let shift = count - self.extra;
             self.word |= self.next_word() << shift;
             self.extra += 16;
         }
         self.extra -= count;
+        // As long as the made-up bits are the last of those held, none of them was used.
         (self.made_up <= 16 + self.extra).then_some(())
     }
 
@@ -171,6 +175,7 @@ impl<'a> Bits<'a> {
         if whole == 0 {
             whole = u32::from_le_bytes(self.take()?) as usize;
         }
+        // The value counts from the start, and one below 15 would have fitted into the symbol.
         (whole >= 15).then(|| whole.saturating_add(3))
     }
 }

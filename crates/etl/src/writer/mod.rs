@@ -141,6 +141,7 @@ impl<W: Write + Seek> TraceWriter<W> {
         let record = record.into();
         let len = record.stored_len()?;
         fits(len, self.buffer_size - HEADER_LEN)?;
+        // An event never crosses buffers, so one that does not fit ends the buffer early.
         if self.open_buffer(cpu)?.bytes.len() + align8(usize::from(len)) > self.buffer_size {
             self.flush(cpu)?;
         }
@@ -152,6 +153,8 @@ impl<W: Write + Seek> TraceWriter<W> {
         }
         record.encode(len, &mut buffer.bytes);
         if let Some(time) = record.timestamp() {
+            // Buffers are stamped with the time of their flush, which cannot lie in front of any event
+            // written before it.
             self.last_time = self.last_time.max(time);
         }
         Ok(())

@@ -197,6 +197,8 @@ impl<W: Write + Seek> TraceWriter<W> {
             Referral::Key(key) => key,
             Referral::Reused(key) => {
                 let evicted = std::mem::take(&mut self.stacks.evicted);
+                // One tick in front of the reference: `refer` made sure that the old meaning was last used
+                // before that.
                 self.write_stack_definition(cpu, now - 1, opcode::KEY_DELETE, key, &evicted)?;
                 self.stacks.evicted = evicted;
                 self.stacks.counts.deleted += 1;

@@ -89,6 +89,8 @@ impl Ran {
     /// Time since the sample before; 0 for the first one.
     fn sample(&mut self, at: i64) -> i64 {
         let (from, to) = self.slice;
+        // A sample may lie outside of the slice that is known, where switches are missing; then no more than
+        // the slice counts.
         let ran = self.before_ns.saturating_add(at.clamp(from, to.max(from)).saturating_sub(from));
         let before = self.sampled_ns.replace(ran).unwrap_or(ran);
         ran.saturating_sub(before).max(0)
@@ -168,6 +170,7 @@ impl Profile<'_> {
         let comma = if std::mem::replace(&mut self.is_first, false) { "" } else { "," };
         let head = self.head(scene);
         write!(self.out, "{comma}\n{{{head},\n\"samples\":").map_err(Error::Write)?;
+        // Without slices it is not known how long a thread ran, and zeros would be drawn as if it never did.
         let wants = |name: &str| scene.has_slices || name != CPU_DELTA;
         self.samples.finish(self.out, wants, ",\"weightType\":\"tracing-ms\"")?;
         self.out.write_all(b",\n\"markers\":").map_err(Error::Write)?;

@@ -53,6 +53,7 @@ impl Tables {
             new.push((stack, frame));
             next = parent;
         }
+        // Callers first: a row of the table may refer only to rows in front of it.
         for (stack, frame) in new.into_iter().rev() {
             let frame = place(&frame, &mut self.frames, &mut self.of_frame);
             self.stacks.push((frame, caller));

@@ -78,6 +78,7 @@ impl Joining {
 
     /// Hands on what is not complete, in the order of time.
     pub(super) fn end(&mut self, emit: &mut dyn FnMut(Option<Seen>) -> Result<()>) -> Result<()> {
+        // The map has no order, and the file has to be the same in every run.
         let mut left: Vec<(Key, Open)> = self.open.drain().collect();
         left.sort_by(|(a_key, a), (b_key, b)| {
             let place = |key: &Key, open: &Open| (open.seen.packet.unix_ns, key.0);

@@ -59,6 +59,7 @@ impl Processors {
         let before = self.0.insert(slice.cpu, Stay { runner, end_ns: slice.end_ns });
         let mut old = Runner::default();
         if let Some(stay) = before {
+            // The processor was left to nobody in between: idle, or somebody whom the extract does not have.
             if stay.end_ns < at {
                 switch(packets, slice.cpu, stay.end_ns, stay.runner, Runner::default())?;
             } else {

@@ -55,6 +55,8 @@ impl Flames {
         let weight_ns = weight_ns.max(0);
         let is_same =
             |(name, node): &(&u32, &usize)| self.nodes.get(**node).is_some_and(|node| node.name == **name);
+        // Stacks come sorted, so that what a stack shares with the one before is all that it shares with any
+        // before.
         let same = path.iter().zip(&self.open).take_while(is_same).count();
         self.open.truncate(same);
         for (level, name) in (0..).zip(path).skip(same) {

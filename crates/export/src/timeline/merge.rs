@@ -41,6 +41,8 @@ pub(super) fn merged(
     let mut heads: Vec<Option<Item>> = sources.iter_mut().map(Source::next).collect::<Result<_>>()?;
     let key = |item: &Item| (if order == Order::Thread { item.thread } else { None }, item.time_ns);
     loop {
+        // The place of the question is a part of the comparison, so that items of one time keep the order of
+        // the questions. With seven of them a heap would gain nothing.
         let first = heads.iter().enumerate().filter_map(|(at, head)| Some((key(head.as_ref()?), at))).min();
         let Some((_, at)) = first else { return Ok(()) };
         let (Some(head), Some(source)) = (heads.get_mut(at), sources.get_mut(at)) else { return Ok(()) };

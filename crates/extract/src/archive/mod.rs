@@ -139,6 +139,8 @@ fn choose(entries: Vec<Entry>, archive: &Archive, spool: &mut Spool) -> Result<V
     let inside = entries.iter().take(LISTED).map(|e| base_name(&e.path).to_owned()).collect();
     let (traces, others): (Vec<_>, Vec<_>) =
         entries.into_iter().partition(|e| has_ending(&e.path, &[archive.wanted.ending]));
+    // Archives in the archive are looked into only if it has no trace itself: other archives beside a trace
+    // are not meant.
     let chosen = if traces.is_empty() {
         others.into_iter().filter(|e| has_ending(&e.path, archive.wanted.archives)).collect()
     } else {
@@ -151,6 +153,7 @@ fn choose(entries: Vec<Entry>, archive: &Archive, spool: &mut Spool) -> Result<V
         if entry.encrypted {
             return Err(encrypted(archive, Some(base_name(&entry.path))));
         }
+        // All are admitted before the first is unpacked, so that an archive that is too large costs nothing.
         spool.admit(&entry.packed(archive))?;
     }
     Ok(chosen)

@@ -86,6 +86,7 @@ fn doubles(file: File, start: u64) -> io::Result<HashSet<Vec<u8>>> {
     file.seek(SeekFrom::Start(start))?;
     let (mut seen, mut doubles) = (HashSet::new(), HashSet::new());
     let mut fixed = [0; FIXED];
+    // The directory is read by hand, since the library has merged the members of one path by then.
     while file.read_exact(&mut fixed).is_ok() && fixed.starts_with(b"PK\x01\x02") {
         let mut lengths = fixed.get(LENGTHS..).unwrap_or_default().chunks_exact(2);
         let mut next = || lengths.next().and_then(|l| l.try_into().ok()).map_or(0, u16::from_le_bytes);

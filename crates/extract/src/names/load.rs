@@ -48,6 +48,7 @@ pub(super) fn load(
         work();
     });
     let mut answers = answers.into_inner().unwrap_or_else(PoisonError::into_inner);
+    // Threads answer in any order; the tables that are written from the answers must not depend on it.
     answers.sort_unstable_by_key(|(index, ..)| *index);
     let mut answers = answers.into_iter().peekable();
     let nothing = |file: &Wanted| (report(file), Answer::default());
@@ -73,6 +74,8 @@ fn one(file: &Wanted, symbols: &Symbols, on_symbols: &OnSymbols<'_>) -> (NamedFi
     };
     report.tried.extend(module.tried.iter().cloned());
     match module.resolve_sorted(&file.rvas) {
+        // Asked were also the bytes before the addresses of callers; only the addresses themselves count as
+        // named.
         Ok(found) => {
             let is_named = |rva: &&u32| {
                 let place = file.rvas.binary_search(rva).ok();

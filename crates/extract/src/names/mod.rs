@@ -178,6 +178,7 @@ fn naming(files: Vec<NamedFile>, unknown: BTreeMap<String, usize>) -> Naming {
     };
     let mut unknown: Vec<UnknownFile> =
         by_image.into_iter().map(of_image).chain(unknown.into_iter().map(of_trace)).collect();
+    // Of equally many addresses the identity decides, so that two runs say the same.
     files.sort_by(|a, b| (b.addresses, &a.identity).cmp(&(a.addresses, &b.identity)));
     unknown.sort_by(|a, b| (b.addresses, &a.module, &a.image).cmp(&(a.addresses, &b.module, &b.image)));
     Naming { files, unknown }

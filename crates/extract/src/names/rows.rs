@@ -48,6 +48,8 @@ impl Names<'_> {
         let (mut ids, mut rows) = (MethodIds::default(), <Method as Row>::Columns::default());
         source.scan(Method::TABLE, &COLUMNS_OF_METHOD, &mut |batch| {
             for mut method in old_methods(batch)? {
+                // A method with a process is .NET code, whose name the trace tells itself; symbols of its
+                // module say nothing of it.
                 let is_named_again =
                     method.process_key.is_none() && self.is_answered(self.wanted.file_of(method.module_id));
                 ids.of_old.push((!is_named_again).then(|| {
@@ -102,6 +104,8 @@ impl Names<'_> {
         // name is not asked for there, since a function can be interrupted at its first instruction.
         let before = u32::from(self.wanted.is_caller(frame.frame_id as usize));
         let call = self.symbol((place.0, place.1.saturating_sub(before)));
+        // Where the byte before lies in another function, nothing was called: the thread was interrupted at
+        // the first instruction, and line and inlined functions are those of the address itself.
         let symbol = call.filter(|call| symbol.is_some_and(|s| s.start_rva == call.start_rva)).or(symbol);
         frame.source_file = symbol.and_then(|symbol| symbol.file.clone());
         frame.line = symbol.and_then(|symbol| symbol.line).and_then(|line| i32::try_from(line).ok());

@@ -86,6 +86,8 @@ impl AllWanted {
         source.scan(Stack::TABLE, &["parent_id", "frame_id"], &mut |batch| {
             let (parent, frame) = (int32(batch, "parent_id")?, int32(batch, "frame_id")?);
             for row in 0..batch.num_rows() {
+                // Parents stand in front of their children, so the frame of a caller is known when its callee
+                // comes.
                 frame_of_node.push(frame.get(row).unwrap_or(-1));
                 let parent = parent.get(row).and_then(|parent| usize::try_from(parent).ok());
                 let caller = parent.and_then(|parent| usize::try_from(*frame_of_node.get(parent)?).ok());
@@ -124,6 +126,8 @@ impl AllWanted {
                 let image = || {
                     let size = size.get(row).and_then(|size| u32::try_from(size).ok())?;
                     let stamp = stamp.get(row).unwrap_or_default().cast_unsigned();
+                    // The image is looked for only where the trace says nothing: a trace that names a symbol
+                    // file in words that cannot be a file is not to be answered by another one.
                     ImageIdentity::new(&name, stamp, size).filter(|_| !is_told)
                 };
                 let sought = identity.map(Sought::Symbols).or_else(|| image().map(Sought::ByImage));
@@ -156,6 +160,8 @@ impl AllWanted {
         match (file, rva.and_then(|rva| u32::try_from(rva).ok())) {
             (Some(file), Some(rva)) => {
                 file.frames.push(rva);
+                // Both are asked: the address names the function, and the byte before it, where the call
+                // ends, its line.
                 file.rvas.extend([rva, rva.saturating_sub(before)]);
             }
             (Some(_), None) => {}

@@ -29,6 +29,8 @@ impl Checks {
 
     /// Whether all blocks that these bytes touch are as they were written.
     pub(super) fn are_done(&self, (from, to): (u64, u64)) -> bool {
+        // No order is needed between threads: the worst that an outdated bit does is that a block is compared
+        // twice.
         (from / BLOCK_BYTES..to.div_ceil(BLOCK_BYTES))
             .all(|block| self.bit(block).is_some_and(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0))
     }

@@ -41,6 +41,8 @@ impl Extract {
     /// If it is none, was written by a newer version, or a table is missing or damaged. Damage of derived
     /// tables is no error, since they can be computed again; see [`Extract::derived_problem`].
     pub fn open(path: &Path) -> StoreResult<Self> {
+        // An extract is replaced as a whole, by exchanging folders, but it is opened file by file. The
+        // manifest before and after tells whether all files are of one extract.
         let mut before = read_manifest(path)?;
         for _ in 1..ATTEMPTS {
             let opened = Self::open_with(path, &before);
@@ -64,6 +66,7 @@ impl Extract {
                 (Some(derived), None)
             }
             Ok(None) => (None, None),
+            // Derived tables that are damaged are no reason to refuse the others: they can be computed again.
             Err(problem) => (None, Some(problem)),
         };
         let fingerprint = crate::hash::short(blake3::hash(bytes));
@@ -135,6 +138,8 @@ impl Extract {
     /// If there are none in that folder, or they are damaged.
     pub fn with_derived(mut self, folder: &Path) -> StoreResult<Self> {
         let derived = derived_in(folder)?;
+        // Derived tables of the extract itself are forgotten: mixing tables of two versions would give sums
+        // that do not agree.
         self.tables.retain(|_, table| !table.derived);
         for (name, mut file) in table_files(folder, &Place::Folder, &derived.tables, (false, None))? {
             file.derived = true;

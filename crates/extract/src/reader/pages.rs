@@ -60,6 +60,8 @@ fn check_column(slice: &Slice, (mut position, end): (u64, u64), name: &str) -> R
             return Err(wrong(position, text));
         }
         match (header.kind, header.encoding) {
+            // The average, since the dictionary is not unpacked here: it is an estimate of what rows take
+            // that name its texts.
             (DICTIONARY, _) => each = header.uncompressed / header.values.max(1),
             (_, 2 | 8) => rows = rows.saturating_add(header.values),
             _ => {}
@@ -104,6 +106,7 @@ fn read_header(slice: &Slice, position: u64, end: u64) -> Result<Option<PageHead
     let mut room = USUAL_HEADER;
     loop {
         let wanted = usize::try_from(end - position).unwrap_or(usize::MAX).min(room);
+        // Nearly all headers are short, and reading a MiB for each page would cost more than the pages.
         let mut bytes = vec![0; wanted];
         let read = slice.read_at(position, &mut bytes)?;
         bytes.truncate(read);
@@ -227,6 +230,8 @@ impl Thrift<'_> {
                 let head = self.byte()?;
                 let count = if head >> 4 == 15 { self.varint()? } else { u64::from(head >> 4) };
                 // Every element has a byte at least, booleans included.
+                // In lists a boolean takes a byte, while one that is a field has its value in its type and
+                // takes none.
                 (0..count).try_for_each(|_| match head & 0x0F {
                     kind::TRUE | kind::FALSE => self.advance(1),
                     kind => self.skip(kind, depth + 1),

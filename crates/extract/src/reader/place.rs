@@ -166,6 +166,8 @@ fn members(path: &Path, file: File, size: u64) -> StoreResult<BTreeMap<String, M
         }
         let name = String::from_utf8_lossy(found.name_raw()).replace('\\', "/");
         let (offset, length) = (found.data_start().unwrap_or(size), found.compressed_size());
+        // A compressed member cannot be read by position. It is only noted here, since other members of the
+        // archive may be fine without it.
         let compressed = found.compression() != CompressionMethod::Stored || found.encrypted();
         if offset.checked_add(length).is_none_or(|end| end > size) {
             let cause = zip::result::ZipError::InvalidArchive("a member reaches behind the end".into());
@@ -174,6 +176,8 @@ fn members(path: &Path, file: File, size: u64) -> StoreResult<BTreeMap<String, M
         all.insert(name, Member { offset, length, compressed });
     }
     let is_manifest = |name: &&String| name.rsplit('/').next() == Some(manifest::FILE);
+    // The archive may have been packed with folders around the extract. `derived/manifest.json` is a manifest
+    // too, but lies deeper.
     let outermost = all.keys().filter(is_manifest).min_by_key(|name| name.matches('/').count());
     let Some(outermost) = outermost else {
         let what = "a zip archive without manifest.json".to_owned();

@@ -226,6 +226,7 @@ impl TableFile {
             Ok(known) => known,
             Err(source) => {
                 // On its way through the decoder an error can lose what it was; wrong checksums say most.
+                // This reads the whole file, but only after something went wrong.
                 if let Err(wrong) = self.verify() {
                     return wrong;
                 }
@@ -242,6 +243,7 @@ impl TableFile {
     /// The file is not what the manifest says: damage, unless another extract lies there by now.
     fn error(&self, expected: String, source: Option<ParquetError>) -> StoreError {
         let path = self.extract.clone();
+        // Asked only now: it costs a read of the manifest, which whoever has no error does not pay.
         let now = || super::manifest_crc(&self.extract, self.derived);
         if self.of_manifest.is_some() && now() != self.of_manifest {
             return StoreError::Replaced { path };
@@ -260,6 +262,8 @@ impl Iterator for Batches {
     type Item = StoreResult<RecordBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        // The reader is only put back after a good batch: the decoder must not be used behind a panic or an
+        // error.
         let mut reader = self.reader.take()?;
         match guarded(|| reader.next().transpose().map_err(ParquetError::from)) {
             Ok(None) => None,
@@ -388,6 +392,8 @@ impl Slice {
         let (end, block) = (start.saturating_add(length as u64), BLOCK_BYTES);
         let checks = self.checks.as_ref().filter(|checks| !checks.are_done((start, end)));
         let (from, to) = match checks {
+            // Whole blocks are read, since a checksum is of a block. Once all blocks were compared, exactly
+            // what is asked for is read.
             Some(_) => (start / block * block, end.div_ceil(block).saturating_mul(block).min(self.length)),
             None => (start, end),
         };
@@ -422,6 +428,7 @@ impl Read for Cursor {
             return Ok(read);
         }
         if self.block.is_empty() && self.position < self.slice.length {
+            // Up to the end of the block only: decoders ask for a stream to read a few bytes of a header.
             let end = (self.position / BLOCK_BYTES + 1).saturating_mul(BLOCK_BYTES).min(self.slice.length);
             let length = usize::try_from(end - self.position).unwrap_or_default();
             let read = self.slice.read_checked(self.position, length);

@@ -32,12 +32,14 @@ impl Background {
     pub(super) fn write(&mut self, table: &'static Table, rows: RecordBatch) -> StoreResult<()> {
         self.start()?;
         let sent = self.sender.as_ref().map(|sender| sender.send((table, rows)));
+        // The thread ends early only over an error, which it hands back when it is joined.
         if matches!(sent, Some(Ok(()))) { Ok(()) } else { self.stop().map(|_| ()) }
     }
 
     fn start(&mut self) -> StoreResult<()> {
         let Some(folders) = self.folders.take() else { return Ok(()) };
         let target = folders.tables.folder.clone();
+        // The channel is bounded, so that whoever makes rows waits for the encoder and rows do not pile up.
         let (sender, receiver) = sync_channel(BATCHES);
         let thread = Builder::new().name("encode".to_owned()).spawn(move || encode(folders, &receiver));
         self.thread = Some(thread.map_err(StoreError::io("start a thread to write", &target))?);

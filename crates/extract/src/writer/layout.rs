@@ -82,6 +82,7 @@ pub(super) fn schema(table: &Table) -> Arc<Schema> {
 
 /// Properties of the file of a table.
 pub(super) fn properties(table: &Table, amount: Amount) -> WriterProperties {
+    // Without statistics nobody skips pages, so an index of them would only take space.
     let mut builder = WriterProperties::builder()
         .set_created_by(concat!("etwkit version ", env!("CARGO_PKG_VERSION")).to_owned())
         .set_compression(amount.compression())

@@ -195,6 +195,8 @@ impl Writer {
         change: &mut dyn FnMut(&RecordBatch) -> Result<RecordBatch, SinkError>,
     ) -> Result<(), SinkError> {
         let Some(file) = sealed.0.get(table.name) else { return Ok(()) };
+        // A hidden name in the same folder: the new file gets the name of the table while the old one is
+        // read.
         let aside = self.partial.content().join(format!(".{}.parquet", table.name));
         fs::rename(&file.path, &aside).map_err(StoreError::io("rename", &file.path))?;
         self.sealed.remove(table.name);
@@ -235,6 +237,7 @@ impl Writer {
         empty::fill(partial.content(), TABLES.iter().chain(ABOUT), &manifest.tables)?;
         write_json(partial.content(), &manifest)?;
         let descriptions = manifest.descriptions.as_deref();
+        // Asked at the very end: another program may have made the same extract while this one worked.
         if options.no_overwrite
             && Extract::same_source_without(
                 &target,
@@ -298,6 +301,7 @@ fn rows_of<R: Row>(rows: impl IntoIterator<Item = R>) -> StoreResult<RecordBatch
 
 /// One file under two names, or a copy where the file system has no such thing.
 fn take_over(from: &Path, to: &Path) -> StoreResult<()> {
+    // Files of extracts are never changed in place, so that both names may lead to the same bytes.
     let done = fs::hard_link(from, to).or_else(|_| fs::copy(from, to).map(|_| ()));
     done.map_err(StoreError::io("copy", from))
 }
@@ -369,6 +373,8 @@ impl Folders {
         };
         tables.write(table, rows)?;
         while tables.held_bytes() + others.held_bytes() > HELD_BYTES {
+            // The largest is written out, whichever folder it is in: row groups stay as large as the common
+            // bound allows.
             let larger = if tables.held_bytes() > others.held_bytes() { &mut *tables } else { &mut *others };
             larger.flush_largest()?;
         }

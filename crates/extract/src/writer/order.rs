@@ -54,6 +54,7 @@ impl Order {
             false
         };
         self.last = last;
+        // Once it does not hold it never holds again, so the rows that follow are not looked at.
         if !holds {
             self.column = None;
         }

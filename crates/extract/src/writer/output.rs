@@ -38,6 +38,7 @@ impl Output {
             && self.failed.is_none()
             && error.kind() != io::ErrorKind::Interrupted
         {
+            // An error of the system cannot be copied; one with its number says the same.
             let same = error.raw_os_error().map(io::Error::from_raw_os_error);
             self.failed = Some(same.unwrap_or_else(|| error.kind().into()));
         }

@@ -89,6 +89,8 @@ impl TableWriter {
 
     /// Completes the file.
     pub(super) fn close(mut self) -> StoreResult<TableEntry> {
+        // Few rows only if they were not encoded yet: what is known of their number counts when the writer is
+        // made.
         self.encode(Amount::Few, ArrowWriter::finish)?;
         let bytes = self.encode(Amount::Few, |writer| {
             let output = writer.inner_mut();

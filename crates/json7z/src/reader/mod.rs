@@ -252,6 +252,8 @@ impl Reader {
 
     /// Passes over a value.
     pub(crate) fn skip(&mut self) -> Result<()> {
+        // A list of what is open in place of recursion: a file with very many brackets must not exhaust the
+        // stack of the program.
         let mut open = Vec::new();
         loop {
             match self.significant()? {
@@ -324,6 +326,8 @@ impl Reader {
             Step::Member(name) => format!(".{}", shortened(name)),
         });
         let mut path: String = steps.collect();
+        // Names of members may be keys, of which a stranger's file can have any number: behind the limit they
+        // are counted together.
         if self.unknown.len() >= MAX_UNKNOWN && !self.unknown.contains_key(&path) {
             path = "…".to_owned();
         }

@@ -38,6 +38,7 @@ impl Reader {
 
     /// A whole number of 64 bits as bit pattern: addresses are written without a sign.
     pub(crate) fn bits(&mut self) -> Result<Option<i64>> {
+        // Numbers with and without a sign are both taken: the bits are the same.
         let of =
             |text: &str| whole(text).filter(|number| (i64::MIN.into()..=u64::MAX.into()).contains(number));
         Ok(self.number("a whole number of 64 bits", of)?.map(|number| number as i64))
@@ -48,6 +49,7 @@ impl Reader {
         if self.significant()? == Some(b'"') {
             let text = self.quoted()?;
             return match text.as_str() {
+                // .NET writes numbers that JSON does not have as texts.
                 "NaN" | "Infinity" | "-Infinity" => Ok(None),
                 _ => Err(self.unexpected("a number", format!("the text {:?}", shortened(&text)))),
             };
@@ -108,6 +110,8 @@ impl Reader {
         loop {
             self.peek()?;
             let rest = self.buffer.get(self.at..self.filled).unwrap_or_default();
+            // Everything up to the next byte that means something is taken at once, without a look at each
+            // byte.
             let plain =
                 rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20)).unwrap_or(rest.len());
             bytes.extend_from_slice(rest.get(..plain).unwrap_or_default());
@@ -115,6 +119,7 @@ impl Reader {
             if bytes.len() > MAX_TEXT {
                 return Err(self.unexpected(format!("a text of {MAX_TEXT} bytes at most"), "a longer one"));
             }
+            // The end of the buffer is not that of the text; reading fills it again.
             if self.at == self.filled && plain > 0 {
                 continue;
             }
@@ -150,6 +155,8 @@ impl Reader {
         loop {
             let is_high = (0xD800..0xDC00).contains(&unit);
             if !is_high || self.peek()? != Some(b'\\') {
+                // Half of a pair is no character. It is replaced, so that the rest of the text is read all
+                // the same.
                 push(bytes, char::from_u32(unit));
                 return Ok(());
             }

@@ -83,6 +83,8 @@ impl Lift<'_> {
     }
 
     fn scan(&self, scan: &TableScan) -> Result<Lifted> {
+        // Scans are plain before the optimizer has seen them; anything pushed into one would have to be
+        // lifted too.
         let is_plain = scan.projection.is_none() && scan.filters.is_empty() && scan.fetch.is_none();
         let source = match scan.table_name.table() {
             // It has a row for each extract, with the number of it.
@@ -127,6 +129,8 @@ impl Lift<'_> {
             return not_impl_err!("the first rows of several extracts");
         }
         let (input, trace) = self.plan(&sort.input)?;
+        // Extracts come in their order and rows of each in that of the question, so that they only have to be
+        // cut apart.
         let first = trace.clone().map(|trace| SortExpr::new(Expr::Column(trace), true, false));
         let expr = first.into_iter().chain(sort.expr.iter().cloned()).collect();
         Ok((LogicalPlan::Sort(Sort { expr, input: Arc::new(input), fetch: None }), trace))
@@ -188,9 +192,12 @@ impl Lift<'_> {
         let ((left, of_left), (right, of_right)) = (self.plan(&join.left)?, self.plan(&join.right)?);
         let mut on = join.on.clone();
         let trace = match (of_left, of_right) {
+            // Keys count anew in each extract, so rows meet only within one.
             (Some(of_left), Some(of_right)) => {
                 on.push((Expr::Column(of_left.clone()), Expr::Column(of_right.clone())));
                 match join.join_type {
+                    // The kept side tells the extract: on the other one the number is missing where nothing
+                    // was found.
                     JoinType::Inner | JoinType::Left | JoinType::LeftSemi | JoinType::LeftAnti => of_left,
                     JoinType::Right | JoinType::RightSemi | JoinType::RightAnti => of_right,
                     other => return not_impl_err!("{other} join of several extracts"),

@@ -93,6 +93,8 @@ impl Member {
             // Its tables do not tell extracts apart, and there is nothing to ask together.
             return None;
         }
+        // The lock is held while the question is answered for all: other members of the batch wait for that
+        // answer and do not ask it again.
         let mut answers = held(answers);
         if !answers.contains_key(sql) {
             let knowledge = held(&known.0).get(sql).cloned();
@@ -144,6 +146,8 @@ fn split(batch: &RecordBatch, schema: &SchemaRef, rows: &mut [Vec<RecordBatch>])
     let columns = batch.columns().get(1..).unwrap_or_default().to_vec();
     let all = RecordBatch::try_new(schema.clone(), columns).map_err(|_| unexpected())?;
     let mut from = 0;
+    // Rows of an extract stand together, since the order begins with its number; a plan without an order has
+    // them in several runs, each of which is in order.
     for run in traces.values().chunk_by(|a, b| a == b) {
         let of = run.first().and_then(|trace| rows.get_mut(usize::try_from(*trace).ok()?));
         of.ok_or_else(unexpected)?.push(all.slice(from, run.len()));

@@ -92,6 +92,8 @@ impl<N: Copy + Eq + Hash> CallTree<N> {
         let (mut first, mut at) = (NONE, NONE);
         for name in path {
             let next = self.nodes.len();
+            // A name that is new below this node gets the next number: the table and the list of nodes grow
+            // together.
             let found = *self.known.entry((at, name)).or_insert(next);
             if found == next {
                 self.nodes.push(Node { name, inclusive: 0, exclusive: 0, samples: 0, children: Vec::new() });
@@ -184,9 +186,12 @@ impl<N: Copy + Eq + Hash> CallTree<N> {
     ) {
         let mut all: Vec<(usize, &Node<N>)> =
             children.iter().filter_map(|child| Some((*child, self.nodes.get(*child)?))).collect();
+        // By weight, and those of equal weight by name: numbers of nodes follow the order of stacks, which
+        // says nothing to a reader.
         all.sort_by_cached_key(|(_, node)| (std::cmp::Reverse(node.inclusive), text(node.name)));
         let least = fold.min_percent * whole as f64 / 100.0;
         let most = if fold.levels.is_some_and(|levels| depth >= levels) { Some(0) } else { fold.children };
+        // They are sorted, so that the first one that is too light ends the list.
         let heavy = all.iter().take_while(|(_, node)| node.inclusive as f64 >= least).count();
         let kept = heavy.min(most.unwrap_or(usize::MAX));
         let (kept, rest) = all.split_at_checked(kept).unwrap_or((&all, &[]));
@@ -194,6 +199,7 @@ impl<N: Copy + Eq + Hash> CallTree<N> {
             let weight = rest.iter().map(|(_, node)| node.inclusive).fold(0, i64::saturating_add);
             let samples = rest.iter().map(|(_, node)| node.samples).fold(0, i64::saturating_add);
             let own = rest.iter().map(|(index, _)| self.ran_in(*index)).fold(0, i64::saturating_add);
+            // It is pushed first and so told last, behind the children that are kept.
             open.push((Told::Folded { nodes: rest.len(), weight, own, samples }, parent, depth));
         }
         open.extend(kept.iter().rev().map(|(child, _)| (Told::Node(*child), parent, depth)));

@@ -26,20 +26,26 @@ type Key = (Option<String>, i64, Option<String>);
 #[must_use]
 pub fn merge(recordings: &[(&TraceInfo, &[ProcessRow])], all: bool) -> Vec<MergedProcess> {
     let mut order: Vec<usize> = (0..recordings.len()).collect();
+    // Recordings may be named in any order; what runs on can only be found in the order of time.
     order.sort_by_key(|at| recordings.get(*at).map(|(info, _)| info.start_filetime));
     let mut merged: Vec<MergedProcess> = Vec::new();
     // Which of them run on.
     let mut running: HashMap<Key, usize> = HashMap::new();
     for at in order {
         let Some((info, rows)) = recordings.get(at) else { continue };
+        // Kept apart until the recording was read: an id that is used again within one recording must not
+        // continue a process of the same recording.
         let mut left: Vec<(Key, usize)> = Vec::new();
         for row in *rows {
             let key: Key = (info.computer.clone(), row.pid, row.name.as_deref().map(str::to_lowercase));
             let known = running.get(&key).and_then(|known| Some((*known, merged.get_mut(*known)?)));
+            // A process that started in this recording cannot have been there before, whatever its id and
+            // name are.
             let is_again = row.start_ns.is_none() && !(all && row.stop_ns.is_none());
             let place = match known {
                 Some((place, known)) if is_again && is_same(&known.row, row) => {
                     let offset = offset_ns(recordings, known.recording, at);
+                    // Times of a row count from its own recording, and the merged row is of the first one.
                     known.row.stop_ns = row.stop_ns.map(|ns| ns.saturating_add(offset));
                     known.row.cpu_ns = known
                         .row
@@ -114,6 +120,7 @@ pub fn sort<T>(rows: &mut [T], sort: ProcessSort, row: impl Fn(&T) -> &ProcessRo
     let name = |row: &ProcessRow| row.name.as_deref().map(str::to_lowercase);
     match sort {
         ProcessSort::Cpu => {
+            // The most expensive come last, and of equal ones the first name does.
             rows.sort_by_key(|of| (row(of).cpu_ns, std::cmp::Reverse((name(row(of)), row(of).pid))));
         }
         ProcessSort::Usual | ProcessSort::Name => {
@@ -121,6 +128,8 @@ pub fn sort<T>(rows: &mut [T], sort: ProcessSort, row: impl Fn(&T) -> &ProcessRo
         }
         ProcessSort::Time => rows.sort_by_key(|of| {
             let row = row(of);
+            // Those that were there all the time come first, then those that only ended, then those that
+            // started.
             let kind = if row.start_ns.is_some() { 2 } else { i32::from(row.stop_ns.is_some()) };
             (kind, row.start_ns.or(row.stop_ns), name(row))
         }),

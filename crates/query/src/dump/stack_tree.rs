@@ -156,6 +156,8 @@ impl StackTreeRequest {
     /// The question for stacks and what they weigh.
     #[must_use]
     pub fn sql(&self) -> String {
+        // The idle process is left out, but not threads whose process is not known: a missing id compared
+        // with 0 would drop them as well.
         let mut conditions = vec!["coalesce(p.pid, -1) <> 0".to_owned(), "s.samples > 0".to_owned()];
         conditions.extend(self.processes.conditions());
         conditions.extend(self.tags.condition("s.stack_id"));
@@ -196,6 +198,8 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
         let (value, samples) = match self.metric {
             Metric::Cpu => {
                 let (run, runs) = interval("run");
+                // Asked of the trace as a whole: a process without samples in a trace that has some did not
+                // run long enough to be sampled, and its slices must not be mixed with samples of others.
                 let has_samples = format!("({SAMPLED_EVENTS}) > 0");
                 (
                     format!("CASE WHEN {has_samples} THEN coalesce(sum(cpu_ns), 0) ELSE {run} END"),
@@ -234,9 +238,12 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
             TreeBy::Thread => (row.process_key, row.thread_key),
             TreeBy::All => (None, None),
         };
+        // Rows come sorted by these keys, so that those of one group stand together.
         for rows in rows.chunk_by(|a, b| key(a) == key(b)) {
             groups.extend(self.group(rows, &mut names));
         }
+        // The largest group comes last, which is next to the prompt when a terminal has scrolled; the sort is
+        // stable, so that equal ones keep the order of the statement.
         groups.sort_by_key(|group| group.total_ns);
         self.top.cut(&mut groups);
         Ok(groups)
@@ -323,6 +330,7 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
             let mut innermost_first = names.stack(row.stack_id);
             if by_module {
                 innermost_first.iter_mut().for_each(|name| *name = names.module(*name));
+                // Neighbouring frames of one module are one call into it.
                 innermost_first.dedup();
             }
             let outermost_first = || innermost_first.iter().rev().copied();
@@ -333,6 +341,8 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
                 (_, None) => down.add(outermost_first(), row.value_ns, row.samples),
                 (_, Some(fitting)) => {
                     let fits = |name: &u32| fitting.has(*name, names);
+                    // The outermost frame that fits: a stack through a recursive method would otherwise count
+                    // once for each of its frames.
                     let Some(at) = innermost_first.iter().rposition(fits) else { continue };
                     let method = innermost_first.get(at);
                     // A method that calls itself is in the middle by its outermost frame, and runs in its
@@ -434,6 +444,8 @@ impl<'f> Names<'f> {
         let frames = self.frames;
         let ids = stack_id.and_then(|id| i32::try_from(id).ok()).map(|id| frames.stack(id));
         let stack: Vec<u32> = ids.into_iter().flatten().map(|frame| self.frame(frame)).collect();
+        // A weight without a stack keeps a node of its own, so that trees still add up to the sums of
+        // processes.
         if stack.is_empty() { vec![self.number(Name::default())] } else { stack }
     }
 

@@ -160,10 +160,13 @@ fn sequence_difference(from: i64, to: i64) -> i64 {
 /// the last send of the same size in front was held back; it was overtaken if another send followed it that
 /// was not held back itself.
 fn issues(posts: &[PostRow]) -> Vec<(&PostRow, &PostRow, &PostRow)> {
+    // A send that was let go in order is taken by its own event, and cannot be the one that was held back for
+    // another.
     let mut is_in_order = vec![false; posts.len()];
     let mut has_own = vec![false; posts.len()];
     for (at, injected) in posts.iter().enumerate().filter(|(_, post)| post.kind == "inject") {
         let first = at.saturating_sub(WINDOW);
+        // The latest one in front: a program may send the same bytes several times.
         let same = (first..at).rev().find(|before| {
             posts.get(*before).is_some_and(|post| {
                 post.kind == "post"
@@ -191,6 +194,7 @@ fn overtaken<'p>(
     let before = posts.get(first..at)?;
     let own = has_own.get(first..at)?;
     let free = |index: usize| own.get(index) == Some(&false);
+    // Backwards, since the filter lets go what it held back a short time ago.
     let candidates = before.iter().enumerate().rev();
     let mut captured = candidates.filter(|(index, post)| {
         post.kind == "post"

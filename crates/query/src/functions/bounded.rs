@@ -139,6 +139,7 @@ impl ScalarUDFImpl for Bounded {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        // The size is worked out from the arguments, before anything is made.
         let bytes = (self.size)(&super::columns(&args)?.0);
         if bytes > MAX_BYTES {
             return Err(DataFusionError::ResourcesExhausted(format!(

@@ -48,6 +48,7 @@ pub(super) fn of_stacks(
     place: usize,
     compute: impl Fn(&Frames, &StackArguments<'_>) -> Result<ArrayRef> + Send + Sync + 'static,
 ) -> ScalarUDF {
+    // Tables of two sessions have different stacks: a function is told apart by where its stacks lie.
     let place = if place == 0 { Arc::as_ptr(&loader).addr() } else { place };
     let coerce = move |found: &[DataType]| coerce_stack(name, &last, is_several, found);
     let compute = move |columns: &[ArrayRef]| {
@@ -108,6 +109,8 @@ type Known = HashMap<(i32, String), Arc<Vec<bool>>>;
 fn stacks(known: &Mutex<Known>, frames: &Frames, trace_id: i32, pattern: &str) -> Arc<Vec<bool>> {
     // Parallel parts of a question have the same patterns: the others wait for the first.
     let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+    // Patterns may come from a column with millions of texts. All are forgotten at once, since which ones are
+    // needed again is not known.
     if known.len() >= REMEMBERED && !known.contains_key(&(trace_id, pattern.to_owned())) {
         known.clear();
     }
@@ -123,6 +126,7 @@ fn fits(known: &Mutex<Known>, frames: &Frames, arguments: &StackArguments<'_>) -
     let answers = rows.map(|((trace_id, stack_id), pattern)| {
         let (trace_id, stack_id, pattern) = (trace_id?, usize::try_from(stack_id?).ok()?, pattern?);
         let fitting = match &latest {
+            // Neighbouring rows mostly have the same pattern: then neither the lock nor the table is needed.
             Some((trace, known, stacks)) if *trace == trace_id && *known == pattern => stacks.clone(),
             _ => stacks(known, frames, trace_id, pattern),
         };

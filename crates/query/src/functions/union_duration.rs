@@ -78,6 +78,8 @@ impl Intervals {
         }
         // Rows mostly come in the order of time.
         if self.merged == self.all.len() {
+            // One that touches the last interval only makes it longer; one behind it keeps the list sorted
+            // and disjoint without any work.
             match self.all.last_mut() {
                 Some(last) if last.0 <= start && start <= last.1 => {
                     last.1 = last.1.max(end);
@@ -88,6 +90,8 @@ impl Intervals {
             }
         }
         self.all.push((start, end));
+        // At least as many new ones as merged ones: so each interval is sorted a number of times that grows
+        // with the logarithm of all.
         if self.all.len() - self.merged >= self.merged.max(Self::FEW) {
             self.merge();
         }
@@ -110,6 +114,7 @@ impl Intervals {
     /// Length of the union; `None` without an interval. Lengths beyond 2⁶³ ns are cut there.
     fn length(&mut self) -> Option<i64> {
         self.merge();
+        // In 128 bits, since the ends are any numbers and their difference may not fit into 64.
         let length = |&(start, end): &(i64, i64)| i128::from(end) - i128::from(start);
         let sum: i128 = self.all.iter().map(length).sum();
         (!self.all.is_empty()).then(|| i64::try_from(sum).unwrap_or(i64::MAX))

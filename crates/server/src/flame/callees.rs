@@ -15,6 +15,7 @@ pub(super) fn fold(tree: &mut Tree, below: u32, leaves: &[Leaf], names: &mut Nam
     let used = used(leaves, names);
     let mut places: Vec<u32> = vec![NONE; used.len()];
     for at in 0..used.len() {
+        // `used` is ascending, so that the caller of a node has got its place before.
         let Some((_, parent, frame)) = used.get(at).copied() else { continue };
         let of_parent = match parent.and_then(|parent| used.binary_search_by_key(&parent, |node| node.0).ok())
         {
@@ -22,6 +23,7 @@ pub(super) fn fold(tree: &mut Tree, below: u32, leaves: &[Leaf], names: &mut Nam
             None if names.has_focus() => NONE,
             None => below,
         };
+        // A node without a frame is passed over: what it called stands below its caller.
         let place = if frame < 0 {
             of_parent
         } else {
@@ -56,6 +58,7 @@ fn used(leaves: &[Leaf], names: &mut Names<'_>) -> Vec<(i32, Option<i32>, i32)> 
     for leaf in leaves {
         let mut next = Some(leaf.stack);
         while let Some(stack) = next {
+            // The rest of the way outward was taken before, for another stack.
             if !names.is_first(stack) {
                 break;
             }

@@ -32,6 +32,8 @@ pub(super) fn fold(
     let total = weight(&begin);
     let least = total as f64 * least_share;
     let most = usize::try_from(max_nodes).unwrap_or(usize::MAX).saturating_add(tree.nodes.len());
+    // For each group anew: a process with many stacks must not leave the others without nodes. What is too
+    // much in the end is pruned.
     let mut folded = BinaryHeap::from([Folded { total, earlier: std::cmp::Reverse(below), leaves: begin }]);
     while let Some(Folded { earlier, leaves, .. }) = folded.pop() {
         let at = earlier.0;
@@ -65,6 +67,8 @@ fn begin(leaf: &Leaf, names: &mut Names<'_>) -> Option<Option<i32>> {
     }
     let (mut next, mut found) = (Some(leaf.stack), None);
     while let Some((name, caller)) = frame(next, names) {
+        // It goes on outward, since a method that calls itself is met several times, and the outermost frame
+        // counts.
         if names.is_focus(name) {
             found = Some(caller);
         }

@@ -65,6 +65,7 @@ pub(crate) fn flame(call: &Call<'_>, request: &FlameRequest) -> Result<FlameAnsw
     let table = tables::table(name)?;
     let mut selected = select(&session, table, &request.selection)?;
     selected.and(only);
+    // Of stretches only what lies in the range counts, so that sums agree with those of the timeline.
     let weight = selected.times.clipped(column, selected.range);
     let sql = format!(
         "SELECT stack_id, process_key, sum(weight) AS weight, count(*) AS rows \
@@ -126,6 +127,7 @@ fn groups(
             rows = rows.saturating_add(count);
             let tag = tagged.as_ref().map(|tagged| {
                 let tag = tagged.tag(stack.unwrap_or(-1)).and_then(|tag| tagged.name(tag));
+                // Stacks without a tag have the name that the default set gives to whatever no rule fits.
                 tag.unwrap_or("Other").to_owned()
             });
             let group = groups.entry((request.by_process.then_some(process), tag)).or_default();
@@ -167,6 +169,7 @@ fn build(
     let mut tree = Tree::new(root);
     let mut processes: Vec<_> = groups.keys().map(|(process, _)| *process).collect();
     processes.dedup();
+    // A level with one process would repeat the root.
     let has_processes = processes.len() > 1;
     for ((process, tag), group) in groups {
         let mut at = tree.root();
@@ -177,6 +180,7 @@ fn build(
         if let Some(tag) = tag {
             at = tree.child(at, names.text(&tag, Kinds::TAG));
         }
+        // Rows without a stack contain no focus.
         if request.focus.is_none() {
             tree.add(at, group.without_stack, group.without_stack_count);
             tree.without_stack = tree.without_stack.saturating_add(group.without_stack);

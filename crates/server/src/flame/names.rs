@@ -39,6 +39,8 @@ impl<'f> Names<'f> {
 
     /// Begins a round, in which each node of the tree of stacks is seen once.
     pub(super) fn begin_round(&mut self) {
+        // Rounds are told apart by a number, so that the list of what was seen need not be cleared for each
+        // group: it is as long as there are stacks.
         self.round = self.round.saturating_add(1);
     }
 
@@ -54,6 +56,7 @@ impl<'f> Names<'f> {
         let next = u32::try_from(self.texts.len()).unwrap_or(u32::MAX);
         *self.by_text.entry((text.to_owned(), kind)).or_insert_with(|| {
             let is_frame = kind >= Kinds::METHOD;
+            // Only frames can be the focus: a process or tag may have the same text as a method.
             self.focused.push(is_frame && self.focus.as_ref().is_some_and(|focus| focus.contains(text)));
             self.texts.push((text.to_owned(), kind));
             next

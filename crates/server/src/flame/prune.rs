@@ -19,9 +19,11 @@ pub(super) fn prune(tree: Tree, least_share: f64, max_nodes: u32) -> Pruned {
     let mut kept: Vec<u32> =
         (0..).zip(&all).filter(|(_, node)| node.total as f64 >= least).map(|(at, _)| at).collect();
     let total_of = |at: u32| node(&all, at).map_or(0, |node| node.total);
+    // Of equal weights the smaller number comes first, which keeps a parent in front of its children.
     kept.sort_by_key(|at| (std::cmp::Reverse(total_of(*at)), *at));
     kept.truncate(usize::try_from(max_nodes).unwrap_or(usize::MAX));
     let mut is_kept = vec![false; all.len()];
+    // The root stays even if nothing is heavy enough, since it has the sum of everything.
     for at in kept.iter().copied().chain([0]) {
         if let Some(known) = usize::try_from(at).ok().and_then(|at| is_kept.get_mut(at)) {
             *known = true;
@@ -37,6 +39,7 @@ pub(super) fn prune(tree: Tree, least_share: f64, max_nodes: u32) -> Pruned {
         }
     }
     for (at, node) in (0_u32..).zip(&all).skip(1) {
+        // Only the topmost node of what was left out is added: its total has all of what is below it.
         if !is_kept(at) && is_kept(node.parent) {
             left_out = left_out.saturating_add(node.total);
         }

@@ -83,6 +83,8 @@ impl Tree {
                 node.count = node.count.saturating_add(count);
             }
         }
+        // Children have larger numbers than their parents: backwards, each total is complete when it is added
+        // to that of the parent.
         for at in (1..self.nodes.len()).rev() {
             let Some(Node { parent, total, count, .. }) = self.nodes.get(at).copied() else { continue };
             let parent = usize::try_from(parent).ok().and_then(|parent| self.nodes.get_mut(parent));

@@ -29,6 +29,7 @@ struct Condition {
 impl Condition {
     fn sql(&self, value: &str) -> String {
         match (self.keys.is_empty(), self.exclude) {
+            // `IN ()` is no SQL: of an empty list nothing is let through, and everything if it is excluded.
             (true, exclude) => exclude.to_string(),
             (false, false) => is_one_of(value, &self.keys),
             (false, true) => format!("NOT {}", is_one_of(value, &self.keys)),
@@ -60,11 +61,13 @@ pub(super) fn chosen(session: &Session, selection: &Selection) -> Result<Chosen>
                 continue;
             }
         };
+        // A pyramid takes lists of what counts and nothing else, so leaving out becomes taking all others.
         let taken = if chip.exclude {
             all(session, of)?.into_iter().filter(|key| !named.contains(key)).collect()
         } else {
             named.clone()
         };
+        // Chips hold together, hence only what each of them lets through.
         *list = Some(match list.take() {
             Some(before) => before.into_iter().filter(|key| taken.contains(key)).collect(),
             None => taken,

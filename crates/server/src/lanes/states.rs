@@ -64,6 +64,7 @@ impl Origin {
   FROM t WHERE ts_ns >= {a} AND ts_ns < {b})"
             );
         }
+        // Rows reach out of the part at both ends; what is clipped to less than nothing lies outside.
         let clipped = |from: &str, length: &str| {
             format!(
                 "CASE WHEN {from} IS NOT NULL AND {length} > 0 \

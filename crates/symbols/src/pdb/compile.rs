@@ -30,6 +30,7 @@ const MAX_SITES: usize = 1 << 20;
 pub(super) fn table(pdb: &mut Pdb<'_>, wanted: Option<&[u32]>) -> Result<Table> {
     let dbi = Dbi::read(&mut pdb.msf)?;
     let mut found = Found { functions: Vec::new(), publics: Vec::new(), writer: Writer::default() };
+    // Public symbols come first: functions take their decorated names from those at the same address.
     publics(&mut pdb.msf, &dbi, &mut found)?;
     let types = Names::open(&mut pdb.msf)?;
     let mut reader = Reader {
@@ -219,6 +220,7 @@ impl Inlinees<'_, '_, '_> {
         };
         let end = function.offset.saturating_add(function.len);
         let lines = self.lines.within(function.section, function.offset, end);
+        // A function without lines is still named, which matters more than where its lines are.
         let lines = if lines.len() > self.budget { &[] } else { lines };
         let budget = self.budget - lines.len();
         let mut rows: Vec<(u32, std::ops::Range<usize>)> = Vec::new();
@@ -292,6 +294,7 @@ impl Inlinees<'_, '_, '_> {
         let dbi = self.reader.dbi;
         let text = Cursor::new(dbi.names.get(usize::try_from(name).ok()?..)?).ansi();
         let by_name = self.reader.by_name.get_or_insert_with(|| {
+            // In reverse, so that of several compilands with one name the first stays in the map.
             let names = dbi.compilands.iter().enumerate().rev();
             names.map(|(number, compiland)| (compiland.name.to_ascii_lowercase(), number)).collect()
         });
@@ -310,6 +313,8 @@ impl Inlinees<'_, '_, '_> {
 fn merge(dbi: &Dbi, functions: Vec<Named>, publics: &[Named]) -> Vec<Function> {
     let limit = |named: &Named| {
         let section_end = dbi.section_end(named.start)?;
+        // A public symbol has no length. It reaches no further than the object file that it came from, or
+        // padding and code without a name behind it would get its name.
         let contribution = (named.len == 0).then(|| dbi.contribution(named.start)).flatten();
         Some(contribution.map_or(section_end, |it| it.end_rva.min(section_end)))
     };

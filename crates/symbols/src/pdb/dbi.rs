@@ -89,6 +89,8 @@ impl Dbi {
         let compilands = parts.take(24)?;
         let contributions = parts.take(28)?;
         let section_map = parts.take(32)?;
+        // These parts are not needed, but parts lie one behind the other: each size has to be passed over to
+        // find the next. In the file the one of offset 52 lies in front of that of 48.
         for skipped in [36, 40, 52] {
             parts.take(skipped)?;
         }
@@ -96,6 +98,8 @@ impl Dbi {
         let debug_stream = |nth: usize| u16_at(streams, 2 * nth).unwrap_or(NO_STREAM);
         let omap_to_source = msf.stream(debug_stream(3))?;
         let omap_from_source = msf.stream(debug_stream(4))?;
+        // Symbols of a rearranged image still count from the sections that it had before, which are kept in
+        // another stream.
         let is_rearranged = !omap_to_source.is_empty();
         let mut sections = sections(&msf.stream(debug_stream(if is_rearranged { 10 } else { 5 }))?);
         if sections.is_empty() && !is_rearranged {
@@ -160,6 +164,7 @@ fn compilands(bytes: &[u8]) -> Vec<Compiland> {
     while let Some(fixed) = cursor.take(64) {
         let number = |at| u32_at(fixed, at).unwrap_or_default();
         let name = String::from_utf8_lossy(cursor.ansi()).into_owned();
+        // The second name is that of the library or object file, which nothing here asks for.
         cursor.ansi();
         cursor.take(cursor.position().wrapping_neg() % 4);
         found.push(Compiland {
@@ -189,6 +194,7 @@ fn contributions(bytes: &[u8], sections: &[Section]) -> Vec<Contribution> {
     let mut found: Vec<Contribution> =
         bytes.get(4..).unwrap_or_default().chunks_exact(len).filter_map(one).collect();
     found.sort_by_key(|it| it.start_rva);
+    // Searching by halving needs disjoint pieces; in a damaged file they may overlap.
     found.dedup_by_key(|it| it.start_rva);
     let starts: Vec<u32> = found.iter().skip(1).map(|it| it.start_rva).collect();
     for (it, next) in found.iter_mut().zip(starts) {

@@ -79,6 +79,7 @@ pub(super) fn add_ranges(
                 len = told.or(len);
             }
         }
+        // A range has no end of its own in most programs: it goes on until the next one begins.
         let at = base.wrapping_add(offset);
         close(&mut open, at);
         open = Some((at, file.map(|file| Place { file, line })));

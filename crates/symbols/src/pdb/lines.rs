@@ -53,6 +53,7 @@ impl<'a> Lines<'a> {
         while let (Some(kind), Some(len)) = (cursor.u32(), cursor.u32()) {
             let len = usize::try_from(len).unwrap_or(usize::MAX);
             let Some(part) = cursor.take(len) else { break };
+            // Subsections begin at multiples of four; the padding does not count into their length.
             cursor.take(len.wrapping_neg() % 4);
             match kind {
                 LINES => {
@@ -124,7 +125,7 @@ impl<'a> Lines<'a> {
         u32_at(self.files, at)
     }
 
-    /// Lines of a range of code; the first may begin before it.
+    /// Lines that begin in a range of code, whose end does not belong to it.
     pub(super) fn within(&self, section: u16, start: u32, end: u32) -> &[Line] {
         let place =
             |offset: u32| self.lines.partition_point(|line| (line.section, line.offset) < (section, offset));

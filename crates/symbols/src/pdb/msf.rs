@@ -64,6 +64,8 @@ impl<'f> Msf<'f> {
     fn directory(&mut self, len: u32, page_count: u64) -> Result<Vec<u8>> {
         let pages = u64::from(len).div_ceil(self.page_len);
         let map_pages = (pages * 4).div_ceil(self.page_len);
+        // The list of pages of the directory's own list stands in the first page behind the super block's
+        // fields, and nowhere else.
         if pages > page_count || map_pages * 4 > self.page_len {
             return Err(Error::damaged(PART, 44_u64, "it is larger than the file"));
         }
@@ -87,6 +89,8 @@ impl<'f> Msf<'f> {
 
     /// A part of a stream, cut at its end.
     pub(super) fn part(&mut self, stream: u16, start: u32, len: u32) -> Result<Vec<u8>> {
+        // Taken out for the time of reading, which needs the file mutably; put back below whatever came of
+        // it.
         let streams = std::mem::take(&mut self.streams);
         let bytes = match streams.get(usize::from(stream)) {
             Some(stream) => {

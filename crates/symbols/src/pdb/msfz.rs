@@ -118,6 +118,8 @@ impl<'f> Msfz<'f> {
             return Err(Error::damaged(PART, 56_u64, "more streams than there are numbers"));
         }
         let in_chunks = self.chunks.last().map_or(0, |last| last.unpacked_at + u64::from(last.unpacked_len));
+        // Fragments may point at the same bytes again and again. What all streams take together is limited by
+        // what there is once.
         let mut left = in_chunks.saturating_add(file_len);
         let mut numbers = Cursor::new(directory);
         for _ in 0..count {

@@ -26,6 +26,8 @@ pub(super) fn sweep(
     naming: &mut dyn Naming,
     row: &mut dyn FnMut(u32, &[Frame]),
 ) {
+    // Outer calls come first where several begin at one offset, and a later range at the same depth takes the
+    // place of the one before it.
     ranges.sort_by_key(|range| (range.start, depth(sites, range.site)));
     let inside = |offset: &u32| *offset < len;
     let mut offsets: Vec<u32> = lines.iter().map(|line| line.offset.wrapping_sub(start)).collect();
@@ -53,6 +55,8 @@ pub(super) fn sweep(
         frames.clear();
         let (file, line) = naming.place(outer);
         frames.push(Frame { name: 0, file, line });
+        // Ranges that ended stay in the list until another one of their depth begins, so that their ends are
+        // compared here.
         let innermost = open.iter().flatten().rfind(|range| range.end > offset);
         if let Some(innermost) = innermost {
             inlined(*innermost, offset, sites, &open, naming, &mut frames);

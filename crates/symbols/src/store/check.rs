@@ -33,6 +33,7 @@ pub(super) fn symbols(path: &Path, identity: &Identity) -> Result<Kind> {
     file.by_ref().take(64).read_to_end(&mut begin)?;
     file.seek(SeekFrom::Start(0))?;
     if begin.starts_with(portable::MAGIC) {
+        // Portable PDB files have no age to compare.
         identity.check_guid(portable::identity_of(&mut file)?)?;
         return Ok(Kind::Portable);
     }

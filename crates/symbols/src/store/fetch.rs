@@ -114,6 +114,7 @@ impl Client {
         out: &mut dyn Write,
         received: &mut dyn FnMut(u64, Option<u64>),
     ) -> Result<u64, Refusal> {
+        // A server that does not answer would cost the time limit for each of hundreds of modules.
         if let Some(reason) = locked(&self.down).get(server) {
             return Err(Refusal::Down(reason.clone()));
         }
@@ -154,6 +155,7 @@ impl Client {
         match response.status().as_u16() {
             200 => Ok(response),
             404 | 410 => Err((Refusal::Missing, false)),
+            // Errors of the server itself often pass; those that blame the request would come again.
             status => Err((Refusal::Failed(format!("the server answers {status}")), status >= 500)),
         }
     }
@@ -187,6 +189,7 @@ impl Client {
             let elapsed = begin.elapsed();
             let is_slow =
                 elapsed > self.limits.silence && len < elapsed.as_secs().saturating_mul(self.limits.slowest);
+            // The last piece has come: what is there already need not be thrown away.
             if is_slow && total != Some(len) {
                 let seconds = elapsed.as_secs();
                 return Err(Refusal::Down(format!("it is too slow: {len} bytes in {seconds} seconds")));

@@ -210,6 +210,7 @@ pub(super) fn keep(
     let mut folder = folder_in(store, sought);
     fs::create_dir_all(&folder)?;
     sweep(&folder);
+    // In the same folder, since a file can be renamed within a file system only.
     let mut file = NamedTempFile::with_prefix_in(UNFINISHED, &folder)?;
     // Held while it is written; where the file system has no locks, nobody can sweep either.
     let _ = file.as_file().try_lock();
@@ -253,6 +254,7 @@ pub(super) fn unpack(packed: impl Read + Seek, into: &mut fs::File, limit: u64) 
         if size > limit {
             return Err(Error::TooLarge { size, limit });
         }
+        // The header may claim less than comes out, so that the limit holds while data is unpacked, too.
         let copied = io::copy(&mut cabinet.read_file(&name)?.take(limit), into)?;
         if copied == size { Ok(()) } else { Err(Error::damaged("cabinet", copied, "it is cut off")) }
     });

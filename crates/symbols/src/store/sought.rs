@@ -78,6 +78,7 @@ impl<'a> Sought<'a> {
             if identity.age() == 1 {
                 places.push(place(&self::key(identity.guid(), PORTABLE_AGE), name.to_owned()));
             }
+            // Last, since a PDB says more than text symbols.
             places.push(place(&key, breakpad(name)));
         }
         places

@@ -23,6 +23,7 @@ pub(crate) fn lay_out(
     publics: &[Named],
     limit: impl Fn(&Named) -> Option<u32>,
 ) -> Vec<Function> {
+    // `false` sorts first: the preferred one of several at an address is kept by `dedup_by_key` below.
     functions.sort_by_key(|named| (named.start, !named.is_preferred));
     functions.dedup_by_key(|named| named.start);
     let mut all = Vec::with_capacity(functions.len() + publics.len());
@@ -30,6 +31,7 @@ pub(crate) fn lay_out(
     let mut open = publics.iter().peekable();
     for function in &functions {
         while let Some(public) = open.next_if(|public| public.start < function.start) {
+            // Labels inside of a function would cut it in two and take its second half.
             if public.start >= covered {
                 all.push(*public);
             }

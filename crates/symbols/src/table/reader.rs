@@ -102,6 +102,8 @@ impl Table {
             let entry = self.entry(nth).filter(|entry| rva < entry.end)?;
             let wanted = rva.checked_sub(entry.start)?;
             let rows = match last.take() {
+                // Rows can only be walked forwards, since each says what changed since the one before. An
+                // address behind the last one goes on from there.
                 Some((of, rows)) if of == nth && rows.start <= wanted => rows,
                 _ => self.rows(entry),
             };
@@ -232,6 +234,7 @@ struct Numbers<'a>(Cursor<'a>);
 impl Numbers<'_> {
     fn next(&mut self) -> Option<u32> {
         let mut number = 0_u64;
+        // Five bytes hold 35 bits; a number of 32 bits never needs more, so that a longer one is damage.
         for shift in (0..35).step_by(7) {
             let byte = self.0.u8()?;
             number |= u64::from(byte & 0x7F) << shift;

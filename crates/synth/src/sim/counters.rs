@@ -61,6 +61,8 @@ impl<W: Write + Seek> Sim<W> {
         let per_us = [pace.instructions, pace.cycles, pace.llc_references, pace.llc_misses];
         let counted = per_us.map(|count| u64::from(count) * ticks / MICROSECOND as u64);
         counters.values.iter_mut().zip(counted).for_each(|(value, more)| *value += more);
+        // What was counted before the first switch belongs to nobody: readers cannot know the value before it
+        // either.
         if counters.switched.replace(now).is_some() {
             let sums = self.truth.counters.entry(pid.to_string()).or_default();
             let [instructions, cycles, llc_references, llc_misses] = counted;

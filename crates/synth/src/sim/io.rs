@@ -217,6 +217,7 @@ impl<W: Write + Seek> Sim<W> {
             p.u32(DISK).u32(flags).u32(request.bytes).u32(0).u64(request.offset);
             p.u64(file_key(request.file)).u64(address(IRP, tid)).time(elapsed).u32(tid);
         })?;
+        // One request after the other is served, so that service began when the one before was done.
         let service = self.disk_completed_at.map_or(elapsed, |before| elapsed.min(time - before));
         self.disk_completed_at = Some(time);
         let path = self.plan.files[request.file].dos_path();

@@ -92,6 +92,8 @@ impl<W: Write + Seek> Sim<W> {
         };
         let by = self.cpus[cpu].current;
         let before = by.filter(|_| dpc.is_none()).and_then(|by| self.observer.threads[by].last.clone());
+        // Only a wait that ended inside of this one delayed it; what the other thread waited for earlier did
+        // not.
         let before = before.filter(|wait| wait.switch_in > since && wait.end.links < LINKS);
         let links = 1 + before.as_ref().map_or(0, |wait| wait.end.links);
         self.observer.threads[thread].ends = Some(End { by, dpc, before, links });
@@ -101,6 +103,7 @@ impl<W: Write + Seek> Sim<W> {
     pub(super) fn wait_ended(&mut self, thread: Thread, waited: Waited, switch_in: i64) {
         let seen = &mut self.observer.threads[thread];
         let Some(end) = seen.ends.take() else { return };
+        // A DPC interrupts whatever thread runs, which has nothing to do with the wait.
         let by = end.by.filter(|_| end.dpc.is_none());
         let length = |waited: &Waited| waited.readied - waited.since;
         let wait = Rc::new(Wait { thread, waited, switch_in, end });

@@ -41,6 +41,7 @@ impl<W: Write + Seek> Sim<W> {
         let timestamp = self.tape.kernel(cpu.0 as u16, kind::SAMPLE, None, |p| {
             p.u64(address).u32(thread_id).u16(1).bytes(&[flags, 0]);
         })?;
+        // A DPC keeps its processor busy even if no thread runs there.
         let busy = in_dpc || current.is_some();
         self.count_sample(cpu, (thread_id, process_id), busy, in_dpc, address);
         if in_dpc {
@@ -105,6 +106,7 @@ impl<W: Write + Seek> Sim<W> {
     /// Some microseconds before now, but not before anything else on that processor.
     fn begin_interrupt(&mut self, cpu: Cpu) -> i64 {
         let long_ago = self.tape.next() - i64::from(self.rng.between(8, 60));
+        // An interrupt that began before the latest record of its processor would have to contain it.
         long_ago.max(self.tape.latest(cpu.0 as u16) + 1)
     }
 

@@ -100,6 +100,7 @@ impl<W: Write + Seek> Sim<W> {
 
     /// Ends the slice of a processor's thread; the best ready thread goes on, or nobody.
     pub(super) fn block(&mut self, cpu: Cpu, state: u8, reason: u8) -> Result<()> {
+        // A wait gives a thread a new quantum, a preemption does not.
         if let Some(thread) = self.cpus[cpu].current {
             self.threads[thread].quantum = QUANTUM;
         }
@@ -179,6 +180,7 @@ impl<W: Write + Seek> Sim<W> {
             queue.push_back(thread);
         }
         if let Some(target) = self.cpu_for(thread) {
+            // Until it has looked no other thread is sent to it, or two could count on one idle processor.
             self.cpus[target].dispatching = true;
             let delay = if self.cpus[target].current.is_none() { (20, 150) } else { (15, 60) };
             let time = self.tape.now() + i64::from(self.rng.between(delay.0, delay.1));
@@ -235,6 +237,8 @@ impl<W: Write + Seek> Sim<W> {
 
     pub(super) fn quantum_end(&mut self, cpu: Cpu) -> Result<()> {
         let Some(current) = self.cpus[cpu].current else { return Ok(()) };
+        // Threads of equal priority take turns, unlike in a preemption, where only a more important one
+        // counts.
         if self.best_ready(cpu).is_some_and(|best| best >= self.plan.threads[current].priority) {
             let next = self.pop_ready(cpu);
             self.put_back(cpu, current, true);

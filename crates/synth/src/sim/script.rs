@@ -130,6 +130,7 @@ impl<W: Write + Seek> Sim<W> {
 
     fn click(&mut self, thread: Thread, path: Path, at_ms: u32) -> Then {
         self.threads[thread].script.waits = Some(path);
+        // A user who would have clicked before the program was ready clicks as soon as it is.
         let soon = self.tape.now() + 100 * MICROSECOND;
         let time = soon.max(T0 + 1000 * MICROSECOND * i64::from(at_ms));
         self.plan_at(time, Happening::Input(thread));
@@ -195,6 +196,8 @@ impl<W: Write + Seek> Sim<W> {
         self.waits_for_request(cpu, server, port)?;
         self.ports[port].idle.push_back(server);
         self.threads[server].script.waits = Some(path);
+        // The step is done again when a request wakes the server: it then takes it out of the queue, unless
+        // another one was faster.
         self.again(server);
         Ok(Then::Waits(reason::WR_QUEUE))
     }
@@ -293,6 +296,8 @@ impl<W: Write + Seek> Sim<W> {
             let name = format!("{}!{}", self.plan.modules[plan.module].name, plan.name);
             let counts = functions.entry(name).or_default();
             counts.exclusive += u64::from(position + 1 == path.len());
+            // A function that is on the stack several times counts once, as in the tables that the truth is
+            // compared with.
             counts.inclusive += u64::from(!path.iter().take(position).any(|earlier| earlier == function));
         }
     }

@@ -44,6 +44,7 @@ impl Account {
     pub(super) fn switch_out(&mut self, out: Out) -> i64 {
         let slice = self.running_since.take().map_or(0, |since| out.time - since);
         self.sums.run_ns += slice;
+        // A thread that ended waits for nothing, and must not be open when the trace ends.
         self.out = (out.state != state::TERMINATED).then_some(out);
         self.readied = None;
         slice
@@ -72,6 +73,7 @@ impl Account {
     }
 
     pub(super) fn readied(&mut self, time: i64) {
+        // The first ready event counts, as readers of traces have it.
         self.readied.get_or_insert(time);
     }
 

@@ -46,6 +46,8 @@ impl Sum {
         let nominal = cores.nominal_mhz(cpu).filter(|mhz| *mhz > 0);
         self.measured_ns = self.measured_ns.saturating_add(measured.map_or(0, |_| length));
         match measured.or(nominal) {
+            // Means are weighted by time, so that sums of different slices can be added up before they are
+            // divided.
             Some(mhz) => self.speed += length as f64 * f64::from(mhz),
             None => self.has_unknown_speed = true,
         }
@@ -112,6 +114,8 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
         sum.add(sample.cpu, (sample.ts, sample.ts), sample.weight, &cores, &speeds);
     })?;
     let has_samples = !sums.is_empty();
+    // Idle times of all processors have to be known before the first slice is compared with them, hence a
+    // scan of its own.
     let times = idle_times(source, idle, &cores, &busy, &mut states)?;
     states.events(source)?;
     states.write(sink)?;
@@ -259,6 +263,8 @@ impl IdleSpans {
     fn add(&mut self, class: Option<i32>, start: i64, end: i64) {
         self.own.entry(class).or_default().add(start, end);
         self.any.add(start, end);
+        // Every class below gets the time: whoever ran on a slower core could have run here instead. A core
+        // without a class is neither slower nor faster than another.
         for lower in self.classes.iter().filter(|lower| lower.is_some() && **lower < class) {
             self.faster.entry(*lower).or_default().add(start, end);
         }
@@ -326,6 +332,7 @@ fn is_incomplete(source: &dyn TableSource) -> Result<bool, SinkError> {
     let mut found = false;
     source.scan(Diagnostic::TABLE, &["severity", "kind"], &mut |batch| {
         let (severity, kind) = (text(batch, "severity")?, text(batch, "kind")?);
+        // Damage has the severity of an error, losses while recording only that of a warning.
         let is_gap = |kind: &str| ["lost_events", "lost_buffers", "missing_buffers"].contains(&kind);
         found |= (0..batch.num_rows())
             .any(|row| severity.get(row) == Some("error") || kind.get(row).is_some_and(is_gap));

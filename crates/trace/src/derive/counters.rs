@@ -128,6 +128,7 @@ fn methods(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkErro
         for row in 0..batch.num_rows() {
             let method = |frame: Option<i32>| frames.of_frame(frame?);
             let Some((caller, callee)) = method(from.get(row)).zip(method(to.get(row))) else { continue };
+            // Jumps inside a method are branches, too, but no calls.
             if caller != callee {
                 let sum = sums.entry((process.get(row), caller, callee)).or_default();
                 *sum = sum.saturating_add(count.get(row).unwrap_or_default());

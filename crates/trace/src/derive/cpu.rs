@@ -61,6 +61,9 @@ pub(super) fn derive(
 
     let mut processes = Out::<CpuProcess>::default();
     let mut groups: Vec<(GroupKey, Group)> = groups.into_iter().collect();
+    // The order is that of process, thread and stack: slices of one process can be cut out by halving, and
+    // distinct threads be counted without a set. It also makes the rows independent of the order of a hash
+    // table.
     groups.sort_unstable_by_key(|(key, _)| *key);
     for chunk in chunks(&sums) {
         let (mut waits, mut readies) = (Vec::new(), Vec::new());
@@ -213,6 +216,8 @@ fn switches(
                 continue;
             }
             let (wait, ready) = (wait.get(row), ready.get(row));
+            // A thread that was off the processors throughout and of which nothing is known adds nothing to
+            // any sum.
             if cpu.get(row).is_none() && wait.is_none() && ready.is_none() {
                 continue;
             }
@@ -246,6 +251,7 @@ fn switches(
             let state = state.get(row).and_then(|state| u8::try_from(state).ok());
             sum.preemptions += i64::from(state.is_some_and(was_preempted));
             if let Some((priority, run)) = priority.get(row).zip(run) {
+                // A priority counts as long as it was in force; samples have that weight by themselves.
                 sum.switched_priority.0 += f64::from(priority) * run as f64;
                 sum.switched_priority.1 += run as f64;
             }
@@ -262,6 +268,8 @@ fn chunks(sums: &Sums) -> Vec<Vec<Option<i32>>> {
     let mut chunks: Vec<Vec<Option<i32>>> = Vec::new();
     let mut room = 0;
     for (process, sum) in sums {
+        // A process is never divided, since the union of its intervals needs all of them. One that has more
+        // rows than there is room for gets a chunk of its own.
         if room < sum.rows || chunks.is_empty() {
             chunks.push(Vec::new());
             room = HELD_ROWS;
@@ -299,6 +307,7 @@ fn intervals(
         let (in_ns, c_state) = (int64(batch, "in_ns")?, int32(batch, "prev_c_state")?);
         for row in 0..batch.num_rows() {
             let process = process.get(row);
+            // The processes of a chunk are keys of an ordered map, and thus sorted.
             if process == idle && idle.is_some() || processes.binary_search(&process).is_err() {
                 continue;
             }

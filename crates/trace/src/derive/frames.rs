@@ -107,6 +107,8 @@ impl Stacks {
             let (module, rva) = (int32(batch, "module_id")?, int64(batch, "rva")?);
             let (address, method) = (int64(batch, "address")?, int32(batch, "method_id")?);
             for row in 0..batch.num_rows() {
+                // Without a name every offset in a module is a method of its own: nothing says which of them
+                // belong together.
                 let offset = || rva.get(row).or(address.get(row)).unwrap_or_default().cast_unsigned();
                 let known = stacks.names.of(method.get(row)).map(Name::Known);
                 let name = known.unwrap_or_else(|| Name::Offset(offset()));
@@ -206,7 +208,11 @@ impl<'s> Expander<'s> {
         if let Some(known) = self.expanded.get(&stack) {
             return Arc::clone(known);
         }
+        // A recursive method counts once, at its innermost frame: else its time would be counted several
+        // times.
         let mut list = Vec::new();
+        // A number for each round saves clearing the list for each stack. When numbers run out, those of old
+        // rounds would be taken for this one.
         if self.round == u32::MAX {
             self.seen.fill(0);
             self.round = 0;
@@ -223,6 +229,8 @@ impl<'s> Expander<'s> {
             at = *parent;
             depth += 1;
         }
+        // All are forgotten at once: keeping track of which one was used last would cost more than expanding
+        // a few again.
         self.expanded_methods += list.len();
         if self.expanded_methods > MAX_EXPANDED {
             self.expanded.clear();

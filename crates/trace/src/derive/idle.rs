@@ -22,6 +22,8 @@ impl Spans {
         }
         if self.list.len() >= MAX_SPANS {
             self.merge();
+            // Half of the room has to become free, so that merging stays rare. Four times the gap each round
+            // ends the loop after a few rounds whatever the intervals are.
             while self.list.len() > MAX_SPANS / 2 {
                 self.gap = (self.gap * 4).max(FIRST_GAP);
                 self.merge();
@@ -70,6 +72,7 @@ impl Idle {
 
     /// Length of the intervals up to a time.
     fn until(&self, time: i64) -> i64 {
+        // A running sum makes each question two searches, however many intervals lie in between.
         let at = self.spans.partition_point(|(start, ..)| *start < time);
         let last = at.checked_sub(1).and_then(|at| self.spans.get(at));
         last.map_or(0, |(start, end, before)| before.saturating_add(time.min(*end).saturating_sub(*start)))

@@ -52,6 +52,8 @@ fn disks(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError>
                 ),
                 _ => (
                     &mut sum.flushes,
+                    // A flush moves no bytes: adding 0 to another sum fills the place that reads and writes
+                    // have for them.
                     [
                         (&mut sum.max_io_ns, 0),
                         (&mut sum.flush_service_ns, service),
@@ -114,6 +116,7 @@ fn files(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError>
                 let result = result.get(row).unwrap_or_default();
                 sum.row.size_bytes = sum.row.size_bytes.saturating_add(size.get(row).unwrap_or_default());
                 sum.row.result_bytes = sum.row.result_bytes.saturating_add(result);
+                // What was moved counts, not what was asked for: a read behind the end of a file moves less.
                 let position = offset.get(row).unwrap_or_default().saturating_add(result);
                 sum.row.max_position_bytes = sum.row.max_position_bytes.max(position);
             }

@@ -156,6 +156,7 @@ const NONE: u32 = u32::MAX;
 impl Sums {
     fn get_mut(&mut self, place: u32) -> Option<&mut Sum> {
         let place = place as usize;
+        // Places are given in order, so that one more piece is always enough.
         if place / PIECE >= self.0.len() && place != NONE as usize {
             self.0.push(vec![Sum::default(); PIECE]);
         }
@@ -192,6 +193,7 @@ impl<'s> Methods<'s> {
                 }
                 if let Some(sum) = self.sums.get_mut(*place) {
                     sum.add(key.thread, group, *depth);
+                    // A sum does not depend on the order, so that equal sets of stacks have equal hashes.
                     sum.stacks = sum.stacks.wrapping_add(hash);
                 }
             }
@@ -203,6 +205,7 @@ impl<'s> Methods<'s> {
                 *count += 1;
             }
         });
+        // Ranking needs the number of values beforehand, which is why all of them are counted first.
         self.rank(of.readies);
         self.rows(of, sink)
     }
@@ -276,6 +279,8 @@ impl<'s> Methods<'s> {
                 self.first_alike.get_mut(index).into_iter().for_each(|first| *first = NONE);
                 continue;
             }
+            // Whole call chains share the same times ready, mostly the outer frames of a thread. One of them
+            // is ranked, and the others take its percentiles.
             let first = *alike.entry((sum.stacks, sum.readies)).or_insert(*method);
             self.first_alike.get_mut(index).into_iter().for_each(|known| *known = first);
             if first != *method {
@@ -311,6 +316,7 @@ impl<'s> Methods<'s> {
 
     fn rows(&mut self, of: OfProcess<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
         let mut touched = std::mem::take(&mut self.touched);
+        // Methods were met in the order of stacks; rows have that of their numbers.
         touched.sort_unstable();
         let (mut methods, mut percentiles) = (Out::<CpuMethod>::default(), Out::<ReadyPercentile>::default());
         for ranked in self.ranked.iter().take(self.of_process) {
@@ -338,6 +344,7 @@ impl Sum {
         if depth == 0 {
             self.exclusive_ns = self.exclusive_ns.saturating_add(group.cpu_ns);
         }
+        // Groups come sorted by thread, so that a new one is a thread that was not counted yet.
         if self.last_thread != Some(thread) {
             self.last_thread = Some(thread);
             self.threads += 1;

@@ -97,6 +97,8 @@ pub fn derive(source: &dyn TableSource, sets: &[TagSet], sink: &mut dyn Sink) ->
         win32k::derive(source, &mut rows)?;
         Ok::<_, SinkError>(rows)
     };
+    // Only one thread may drive the sink. The rows of these tables are sums and few, so they are held until
+    // the other thread is done.
     let (io, cpu) = both(io, || cpu::derive(source, sets, sink));
     cpu?;
     io?.into_iter().try_for_each(|(table, rows)| sink.write(table, rows))

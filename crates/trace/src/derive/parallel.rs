@@ -14,6 +14,7 @@ pub(super) fn both<A: Send, B>(other: impl FnOnce() -> A + Send, own: impl FnOnc
     thread::scope(|scope| {
         let thread = thread::Builder::new().name("derive".to_owned()).spawn_scoped(scope, run);
         let own = own();
+        // A panic goes on here, as if the work had been done on this thread.
         let done = thread.map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
         // Where no thread could be started, this one does both.
         match done.ok().flatten().or_else(run) {

@@ -62,6 +62,7 @@ impl Ranked {
         Self {
             seen: 0,
             next: 0,
+            // The last hundredth of the values, rounded up: one value is its own longest.
             longest_from: count * 99 / 100,
             sum: 0,
             longest_sum: 0,
@@ -92,6 +93,8 @@ impl Ranked {
     }
 
     fn keep(&mut self, at: u64, value: i64) {
+        // Both neighbours of a percentile are wanted, for it lies between them; all others only go into the
+        // sums.
         self.next = u64::MAX;
         for (index, percent) in PERCENTS.into_iter().enumerate() {
             let (below, _) = self.position(percent);

@@ -29,6 +29,8 @@ impl Cores {
         })?;
         let mut cores = Self { kinds };
         if cores.classes().len() > MAX_CLASSES {
+            // So many classes cannot be true. Rows for each of them would multiply those of processes and
+            // methods.
             cores.kinds.values_mut().for_each(|(class, _)| *class = None);
         }
         Ok(cores)
@@ -76,6 +78,8 @@ impl Speeds {
             Ok(())
         })?;
         for (cpu, speeds) in requested.of {
+            // By processor, never mixed: a measured speed between two requested ones would look like a
+            // change.
             measured.of.entry(cpu).or_insert(speeds);
         }
         measured.of.values_mut().for_each(|speeds| speeds.sort_unstable());
@@ -85,6 +89,7 @@ impl Speeds {
     pub(super) fn at(&self, cpu: Option<i32>, time: i64) -> Option<i32> {
         let speeds = self.of.get(&cpu?)?;
         let at = speeds.partition_point(|(start, ..)| *start <= time).checked_sub(1)?;
+        // Between two stretches the speed is not known; that of the one before may long be out of date.
         speeds.get(at).filter(|(_, stop, _)| time < *stop).map(|(.., mhz)| *mhz)
     }
 }

@@ -72,6 +72,7 @@ fn frames(source: &dyn TableSource) -> Result<Vec<i64>, SinkError> {
 /// Which of so many nodes are stacks of rows, in whatever column a table has them.
 fn stacks_of_rows(source: &dyn TableSource, count: usize) -> Result<Vec<bool>, SinkError> {
     let mut named = vec![false; count];
+    // In the table of stacks itself every node names a stack, its own.
     for table in TABLES.iter().filter(|table| table.name != Stack::TABLE.name) {
         let names = table.columns.iter().map(|column| column.name);
         let columns: Vec<&str> = names.filter(|name| is_stack(name)).collect();

@@ -21,6 +21,8 @@ pub(super) struct States {
 
 impl States {
     pub(super) fn slept(&mut self, cpu: i32, start: i64, end: i64) {
+        // No thread followed that gave the state of the sleep before: switches in between are missing, and
+        // its length still counts.
         if let Some((start, end)) = self.last.insert(cpu, (start, end)) {
             self.add(cpu, "context_switch", None, end.saturating_sub(start));
         }
@@ -29,6 +31,7 @@ impl States {
     /// A thread came to the processor at that time.
     pub(super) fn woke(&mut self, cpu: i32, in_ns: Option<i64>, state: Option<i32>) {
         let Some((start, end)) = self.last.get(&cpu).copied() else { return };
+        // Only the switch that ended the sleep says in which state the processor was.
         if in_ns == Some(end) {
             self.last.remove(&cpu);
             self.add(cpu, "context_switch", state, end.saturating_sub(start));

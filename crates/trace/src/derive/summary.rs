@@ -73,6 +73,7 @@ impl<'s> SummarySink<'s> {
         for table in kept.iter().filter(|table| table.column(STACK_ID).is_some()) {
             source.scan(table, &[STACK_ID], &mut mark_rows)?;
         }
+        // Callers come first, so that the new number of a parent is known when its child asks for it.
         let (mut stacks, mut frames) = (Renumbered::default(), Renumbered::default());
         let mut rows = <Stack as Row>::Columns::default();
         for old in callers_first(&nodes, &wanted) {
@@ -160,6 +161,7 @@ fn mark(nodes: &[Node], wanted: &mut [bool], stack: Option<i32>) {
     let mut at = stack;
     while let Some(index) = at.and_then(|stack| usize::try_from(stack).ok()) {
         match wanted.get_mut(index) {
+            // A node that is marked has all its callers marked as well: each node is visited once in all.
             Some(wanted) if !*wanted => *wanted = true,
             _ => return,
         }
@@ -174,6 +176,7 @@ fn callers_first(nodes: &[Node], wanted: &[bool]) -> Vec<usize> {
     // without a caller.
     let (mut first, mut next) = (vec![None; nodes.len() + 1], vec![None; nodes.len()]);
     let is_wanted = |(old, _): &(usize, &Node)| wanted.get(*old) == Some(&true);
+    // From the last to the first, so that each list of called nodes ends up in ascending order.
     for (old, node) in nodes.iter().enumerate().rev().filter(is_wanted) {
         let caller = node.parent.and_then(|parent| usize::try_from(parent).ok()).unwrap_or(nodes.len());
         if let (Some(first), Some(next)) = (first.get_mut(caller), next.get_mut(old)) {
@@ -184,6 +187,7 @@ fn callers_first(nodes: &[Node], wanted: &[bool]) -> Vec<usize> {
     let mut open: Vec<usize> = first.last().copied().flatten().into_iter().collect();
     while let Some(old) = open.pop() {
         order.push(old);
+        // The stack takes the last one first: what a node called comes before its own next sibling.
         open.extend(next.get(old).copied().flatten());
         open.extend(first.get(old).copied().flatten());
     }

@@ -61,6 +61,8 @@ fn sums(tagged: &Tagged, of: OfProcess<'_>) -> FxHashMap<u32, Sum> {
         let Some(tag) = tagged.tag(key.stack) else { continue };
         let sum = sums.entry(tag).or_default();
         sum.group.add(group);
+        // Groups come sorted by thread, but those of one thread may change between tags: each tag remembers
+        // its own last thread.
         if sum.last_thread != Some(key.thread) {
             sum.last_thread = Some(key.thread);
             sum.threads += 1;

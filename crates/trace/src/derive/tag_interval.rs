@@ -75,6 +75,7 @@ struct Stretches {
 impl Stretches {
     fn sample(&mut self, key: Key, ts: i64, cpu: i64) {
         let new = Stretch { start: ts, end: ts, samples: 1, cpu };
+        // An empty stretch, to which the sample is added below as to any other.
         let open = self.open.entry(key).or_insert(Stretch { samples: 0, cpu: 0, ..new });
         if ts.saturating_sub(open.end) > self.gap {
             self.done.push((key, std::mem::replace(open, new)));

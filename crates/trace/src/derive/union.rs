@@ -30,6 +30,8 @@ impl Union {
     /// Adds an interval that starts no earlier than those before.
     #[inline]
     pub(super) fn add(&mut self, start: i64, end: i64) {
+        // Since starts ascend, all that lies behind the furthest end so far is new, and no interval has to be
+        // kept.
         let from = start.max(self.covered);
         if end > from {
             self.total = self.total.saturating_add(end.saturating_sub(from));

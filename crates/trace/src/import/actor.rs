@@ -22,6 +22,8 @@ impl Actor {
         let (time, tid) = (event.timestamp, event.thread_id());
         let who = tid.map(|tid| context.of_thread(tid, time));
         let told = event.process_id().and_then(|pid| context.directory.process_at(pid, time));
+        // The header names the process even where no event described the thread; the id alone may have been
+        // used again, so both are looked up at the time of the event.
         let process = told.or_else(|| who.and_then(|who| who.process));
         Self { tid, process, thread_key: who.map(|who| who.thread_key) }
     }

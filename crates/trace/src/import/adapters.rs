@@ -33,6 +33,7 @@ impl Importer for Adapters {
 fn adapters(config: &SystemConfig) -> impl Iterator<Item = Adapter> + '_ {
     config.nics.values().map(|nic| {
         let is_same = |other: &&NetworkInterface| {
+            // Index 0 stands for a protocol that is not bound, and would join any two cards.
             other.index != 0 && [nic.ipv4_index, nic.ipv6_index].contains(&other.index)
         };
         let row = of_card(nic);

@@ -122,6 +122,8 @@ impl Messages {
     fn send(&mut self, id: u32, actor: Actor, context: &mut Context<'_>) {
         if let Some(Open { row, .. }) = self.open.get_mut(&id)
             && row.reply_ns.is_none()
+            // The answer has the number of its message. It comes from the process that received it; anything
+            // else is a new message with a number that is used again.
             && actor.may_be(row.receiver_process_key)
             && let Some(received) = row.receive_ns
         {

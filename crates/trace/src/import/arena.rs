@@ -85,6 +85,7 @@ impl Arena {
     /// line.
     #[inline]
     pub(super) fn is_full(&mut self, first: Seq) -> bool {
+        // A chunk is waited for until the last row with a stack in it has left the line.
         while let Some((until, len)) = self.given.front()
             && *until <= first
         {

@@ -81,6 +81,8 @@ fn assembly<'m>(
     clock: &Clock,
 ) -> Option<&'m RuntimeModule> {
     let time = if method.begin == i64::MIN { clock.t0 } else { method.begin };
+    // Precompiled code lies in its image, which names the module better: it has an offset that symbols are
+    // found by.
     if directory.image_at(process, method.start, time).is_some() {
         return None;
     }

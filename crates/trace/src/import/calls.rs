@@ -81,6 +81,7 @@ impl Calls {
         let time = event.timestamp;
         let exit_ns = context.ns(time);
         let who = tid.map(|tid| context.of_thread(tid, time));
+        // An exit names no function. Calls of a thread nest, so that it ends the one that was entered last.
         let entered = who.and_then(|who| self.open.get_mut(&who.thread_key)?.pop());
         let is_entered = entered.is_some();
         let (mut row, enter) = match entered {

@@ -37,6 +37,7 @@ pub(super) fn clipped(
     }
     row.run_ns = run.map(|(begin, end)| range.clip(end).saturating_sub(range.clip(begin)).max(0));
     row.out_ns = row.out_ns.filter(|ns| *ns <= range.end_ns);
+    // The priority was read at the switch-out, which lies behind the range.
     row.out_priority = row.out_priority.filter(|_| row.out_ns.is_some());
     (row.wait_ns, row.ready_ns) = lengths(&row, range).unwrap_or_default();
     row.last_out_ns = row.last_out_ns.map(|ns| range.clip(ns));
@@ -90,6 +91,8 @@ type Lengths = (Option<i64>, Option<i64>);
 
 /// Waiting and ready time in the range of a row with a switch-out and a switch-in.
 fn lengths(row: &ContextSwitch, range: Range) -> Option<Lengths> {
+    // All points in time are clipped before lengths are taken, so that waits, times ready and runs of a
+    // thread add up to the length of the range.
     let (out, into) = (range.clip(row.last_out_ns?), range.clip(row.in_ns?));
     let was_preempted = state_of(row).is_some_and(was_preempted);
     Some(wait_and_ready(out, row.readied_ns.map(|ns| range.clip(ns)), into, was_preempted))

@@ -195,6 +195,7 @@ impl Collector {
             self.cores.observe(None, event);
             return;
         };
+        // One look-up for all learners: most events that come here are wanted by one of them alone.
         let by = WANTED.by(hook);
         let wants = |learner: usize| by >> learner & 1 != 0;
         if wants(DIRECTORY) {
@@ -283,7 +284,11 @@ pub(super) fn collect(
         has_mini_filters: counts.identities().any(|(identity, _)| MINI_FILTERS.includes(&identity)),
         end: end_of(session, &counts),
         last: counts.times().map(|(_, last)| last),
+        // Rows wait as long as the latest stack of this trace needs, and no longer: every row that waits
+        // takes memory. The limit keeps a single wrong time stamp from holding the whole trace.
         patience: ahead.patience.max(runtime).clamp(0, limit),
+        // The list at the start says it directly. Without one, the first change names the interval that it
+        // replaced; without any change that of the end held all the time.
         sample_interval: c.first_interval.or(c.changed_from).or(c.end_interval),
         kernel_network: ahead.kernel_network,
         events: counts.total(),

@@ -83,6 +83,8 @@ impl<'d> Context<'d> {
 
     /// The thread that runs on a processor, as far as it is known.
     pub(super) fn running_on(&self, cpu: u16) -> Option<u32> {
+        // What the first switch-out of a processor says about the time before it holds only up to its first
+        // switch or gap.
         let is_first = || !self.schedule.has_seen(cpu);
         let before = || self.directory.first_threads.get(&cpu).copied().filter(|_| is_first());
         self.schedule.running_on(cpu).or_else(before)
@@ -180,6 +182,8 @@ impl<'d> Context<'d> {
     /// Takes the addresses of a stack. `cpu` is the processor where the kernel logged it.
     pub(super) fn attach_whole(&mut self, of: Owner, addresses: &[u64], cpu: Option<u16>) {
         let kernel = |address: &u64| is_kernel_address(*address, self.directory.pointer_size());
+        // A whole stack lies in one event. If it begins in the kernel, the user part may follow in an event
+        // of its own, so that it counts as the kernel half.
         let half = if addresses.first().is_some_and(kernel) { Half::Kernel } else { Half::User };
         self.attach(of, half, Given::Whole(addresses), cpu);
     }

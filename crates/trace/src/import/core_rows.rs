@@ -56,6 +56,7 @@ impl Cores {
             };
             self.nodes.iter().position(has)
         });
+        // The event has one mask of 64 bits and no group, so that it says nothing about further processors.
         let mask = self.hyper_threads.filter(|_| cpu < u64::BITS);
         CpuCore {
             cpu: cpu as i32,

@@ -140,6 +140,8 @@ impl Dotnet {
 
     /// A stack belongs to the event of its thread in front of it. Without one it stays an event.
     fn stack(&mut self, event: &RawEvent<'_>, context: &mut Context<'_>) -> bool {
+        // It is taken out, since an event has one stack: another stack without an event in front of it
+        // belongs to none.
         let before = event.thread_id().and_then(|tid| Some((tid, self.last_events.remove(&tid)?)));
         let Some((tid, time)) = before else { return false };
         let addresses = clr::stack(event.payload(), event.pointer_size());
@@ -245,6 +247,7 @@ impl Dotnet {
         let Some(method) = Method::parse(event.payload()) else { return Ok(()) };
         let start = self.compilations.remove(&(process, method.method_id));
         let is_dynamic = method.flags & method_flag::DYNAMIC != 0;
+        // Code that was compiled ahead of time is loaded with the same event and cost no compilation.
         let is_jitted = is_dynamic || method.flags & method_flag::JITTED != 0;
         if !is_jitted || !context.range.contains(ts_ns) {
             return Ok(());

@@ -61,6 +61,7 @@ impl Dpcs {
     /// that what interrupted this one came before it; those inside of others are counted with these.
     fn inside(&mut self, cpu: u16, start_ns: i64, end_ns: i64) -> i64 {
         let ended = self.ended.entry(cpu).or_default();
+        // All that began behind its begin ended before it does, and so lies inside of it.
         let first = ended.iter().rposition(|(start, _)| *start < start_ns).map_or(0, |before| before + 1);
         let inside = ended.drain(first..).map(|(_, length)| length).fold(0, i64::saturating_add);
         if ended.len() >= MAX_HELD {

@@ -265,6 +265,8 @@ impl EventCounter {
         }
         if event.kind.is_manifest() {
             self.own_stack(kind, event);
+        // Stacks have no stacks. With no patience the trace has none at all, and nothing has to be
+        // remembered.
         } else if self.patience > 0 && hook.is_none_or(|hook| hook.group != group::STACK) {
             let gone = time.saturating_sub(self.patience);
             while self.logged.len() >= MAX_LOGGED || self.logged.front().is_some_and(|old| old.time < gone) {
@@ -340,6 +342,8 @@ impl EventCounter {
     /// their events, so that it is looked for from the end.
     fn first_at(&self, time: i64) -> usize {
         let is_before = |at: usize| self.logged.get(at).is_some_and(|logged| logged.time < time);
+        // Steps that double bracket the place, then it is halved: a few comparisons for a stack that comes
+        // soon, and still a logarithm for one that comes late.
         let (mut low, mut high, mut step) = (self.logged.len(), self.logged.len(), 1);
         while low > 0 && !is_before(low - 1) {
             high = low - 1;

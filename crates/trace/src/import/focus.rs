@@ -96,6 +96,8 @@ impl Foci {
             Focus::Threads(old, new) => {
                 let (old, new) = (thread(old, time, context), thread(new, time, context));
                 let known = [new.process, old.process, logger].into_iter().flatten();
+                // The events of threads name no session: it is that of one of the processes, else that of the
+                // change before.
                 let session = known.filter_map(|process| session_of(process, context)).next().or(self.last);
                 self.last = session;
                 (Level::Thread, session, Some(old), Some(new))
@@ -194,6 +196,7 @@ fn write(stay: &Stay, end_ns: i64, context: &mut Context<'_>, sink: &mut dyn Sin
         (Edge::Told(from), Edge::Told(to)) => (from, to),
         (Edge::Told(from), Edge::Trace) => (from, end_ns.max(from)),
         (Edge::Told(from), Edge::Lost) => (from, from),
+        // A stay that was there before the trace is counted from its start, which is time zero.
         (Edge::Trace, Edge::Told(to)) => (to.min(0), to),
         (Edge::Lost, Edge::Told(to)) => (to, to),
         (_, Edge::Trace | Edge::Lost) => return Ok(()),

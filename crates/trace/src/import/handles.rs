@@ -235,6 +235,8 @@ impl<'t> Handles<'t> {
 
     fn close(&mut self, read: &Handle, at: &mut At<'_, '_>) -> Result<(), SinkError> {
         let owner = owner(at.actor.process, read.handle, at);
+        // The value stands for another object than the one that was opened: close and opening in between were
+        // lost.
         if self.open.get(&owner).is_some_and(|open| open.object != read.object) {
             self.reused(owner, at)?;
         }

@@ -106,6 +106,8 @@ impl Recent {
                 break;
             }
         }
+        // Of threads that ran equally long the one that ran last wins. No two have the same last slice, so
+        // that the order of the hash table does not matter.
         let longest = self.sums.iter().max_by_key(|(_, (ns, behind))| (*ns, Reverse(*behind)));
         let (thread, (ns, behind)) = longest?;
         let last = self.slices.iter().rev().nth(*behind)?;

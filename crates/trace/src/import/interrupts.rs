@@ -18,6 +18,7 @@ const MAX_INSIDE: usize = 1024;
 
 impl Interrupts {
     pub(super) fn add(&mut self, [start, end]: [i64; 2]) {
+        // What was counted already must not be counted again by a DPC that began before it.
         let mut start = start.max(self.before_until);
         while let Some((from, until)) = self.spans.back().copied() {
             if until <= start {
@@ -41,6 +42,7 @@ impl Interrupts {
     pub(super) fn within(&self, since: i64, until: i64) -> i64 {
         let inside = |(from, to): &(i64, i64)| (*to).min(until).saturating_sub((*from).max(since)).max(0);
         let sum = self.spans.iter().map(inside).fold(self.before, i64::saturating_add);
+        // Spans that were summed up are not clipped any more, so that the sum could exceed the slice.
         sum.min(until.saturating_sub(since).max(0))
     }
 }

@@ -163,6 +163,8 @@ impl<'l> Io<'l> {
         let previous = self.last_completion.insert(io.disk, time);
         let init_ns = context.clock.nanoseconds_before(time, io.response_ticks);
         let complete_ns = context.ns(time);
+        // An access belongs to the range in which it began, as all operations do. The last completion is
+        // remembered all the same, since service of the next one begins there.
         if !context.range.contains(init_ns) {
             start.into_iter().for_each(|seq| context.forget(seq));
             return;
@@ -263,6 +265,7 @@ impl<'l> Io<'l> {
             return opened;
         }
         let known = context.path(op.file_key, time).or_else(|| context.path(op.file_object, time));
+        // The address of a file object is used again as soon as it is closed.
         let opened = if kind == "close" {
             self.opened.remove(&op.file_object)
         } else {
@@ -343,6 +346,7 @@ impl Importer for Io<'_> {
         _: &mut dyn Sink,
     ) -> Result<(), SinkError> {
         let mut open: Vec<Open> = self.operations.into_values().collect();
+        // The map has no order, and rows have to be the same in every run.
         open.sort_unstable_by_key(|open| open.start);
         for open in open {
             write(open, learned.collected.end, context);

@@ -103,6 +103,7 @@ impl Ticker<'_> {
     /// Goes to the event of that number.
     pub(super) fn reach(&mut self, events: u64, time: i64) -> ControlFlow<()> {
         let before = std::mem::replace(&mut self.events, events);
+        // Numbers may skip the multiples of a tick, so that the tick they fall into is compared.
         if before / TICK == events / TICK { ControlFlow::Continue(()) } else { self.tell(time) }
     }
 

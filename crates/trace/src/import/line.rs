@@ -192,6 +192,8 @@ impl<T: Texts> Line<T> {
             self.join(key, seq);
         }
         if let Some(cpu) = entry.switched_on {
+            // With two switches in one tick it is not known which of them a stack belongs to, and none is
+            // better than a wrong one.
             self.switches.entry((entry.time, cpu)).and_modify(|seq| *seq = NO_SEQ).or_insert(seq);
         }
         self.text_bytes += entry.row.text_bytes();
@@ -242,6 +244,8 @@ impl<T: Texts> Line<T> {
         };
         let [kernel, user] = &mut chain.lacking;
         let lacking = if half == Half::Kernel { kernel } else { user };
+        // The entry that is remembered may have left meanwhile. Remembering where to go on makes many events
+        // of one key cost as much as one.
         *lacking = (*lacking).max(chain.first);
         while let Some(entry) = entries.get_mut(lacking.wrapping_sub(*first) as usize) {
             *lacking = entry.next;
@@ -264,6 +268,7 @@ impl<T: Texts> Line<T> {
         if let Some(slot) = switch.map(|entry| entry.slot(half)).filter(|slot| **slot == RawStack::Empty) {
             *slot = stack.keep(arena);
             attached.switches_by_processor += 1;
+        // Only events of the present or the future can still come; for an earlier time it is too late.
         } else if key.0 >= self.now && self.early.len() < MAX_EARLY {
             self.early.entry(key).or_default().push((half, stack.early()));
         } else {
@@ -302,6 +307,8 @@ impl<T: Texts> Line<T> {
         if !is_full && !self.arena.is_full(self.first) {
             return None;
         }
+        // A stack that misses its event for lack of memory is told apart from one whose event was never
+        // recorded.
         self.left_early = self.left_early.max(time);
         self.pop_any()
     }

@@ -52,6 +52,7 @@ impl<'t> Objects<'t> {
             self.end(address, None, context, sink)?;
         }
         if let Some(live) = self.live.get_mut(&address) {
+            // References name no type; the first event that does names it for all.
             if live.row.type_id.is_none() {
                 live.row.type_id = kind.map(i32::from);
                 live.row.type_name = kind.and_then(|kind| self.types.name(kind));
@@ -125,6 +126,7 @@ impl<'t> Objects<'t> {
         let is_it = |live: &&mut Live| Some(live.row.object_id) == object_id;
         let Some(live) = self.live.get_mut(&address).filter(is_it) else { return Ok(()) };
         live.handles -= 1;
+        // Without events of lives nothing else ends an object, and its address would stand for it for ever.
         if live.handles <= 0 && !self.types.has_lives {
             return self.end(address, None, context, sink);
         }

@@ -114,6 +114,8 @@ impl Outbox {
 
     /// Sends what was taken.
     pub(super) fn flush(&mut self, line: &mut Line<Pending>) -> Result<(), SinkError> {
+        // The other thread reads messages in order, so that the addresses have to be there before the rows
+        // that point into them.
         if self.needs_chunk {
             self.give_chunk(line)?;
         }

@@ -86,6 +86,7 @@ impl Pools {
         let live = Live { block, since_ns: at.ns, process_key, thread_key, start };
         if self.live.len() >= MAX_BLOCKS && !self.live.contains_key(&key_of(&block)) {
             self.dropped += 1;
+            // Its row is written at once, for its free will not be recognised.
             not_freed(&live, "unknown", at.time, context);
         } else if let Some(before) = self.live.insert(key_of(&block), live) {
             // Its free was lost: something else lies there now.

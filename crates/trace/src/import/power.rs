@@ -184,6 +184,8 @@ impl Power<'_> {
         let told = delivered.duration_us.and_then(|us| i64::try_from(us).ok()).filter(|us| *us > 0);
         let told = told.map(|us| now.saturating_sub(us.saturating_mul(1000)));
         let start = match (told, before) {
+            // Both bounds hold: stretches of one processor must not overlap, and an event speaks for no
+            // longer than it says.
             (Some(told), Some(before)) => Some(told.max(before)),
             (told, before) => told.or(before),
         };
@@ -205,6 +207,7 @@ impl Power<'_> {
     ) -> Result<(), SinkError> {
         let open = self.open.entry(cpu).or_default();
         open.is_parking_known = true;
+        // The rundown at the end repeats what is known; only a change begins another stretch.
         if open.parked.map(|(_, how)| how) == how {
             return Ok(());
         }
@@ -227,6 +230,7 @@ impl Power<'_> {
             // It was parked when the trace began.
             open.parked = Some((0, how.unwrap_or(Parking::Parked)));
         }
+        // A processor may be kept parked for two reasons; that one of them is gone does not end the other.
         let is_other = open.parked.zip(how).is_some_and(|((_, is), was)| is != was);
         if is_other { Ok(()) } else { self.park(cpu, now, None, context, sink) }
     }

@@ -181,6 +181,8 @@ impl<'d> Stacks<'d> {
         addresses.extend(self.tree(kernel).frames(kernel.id));
         addresses.extend(self.tree(user).frames(user.id));
         let mut top = Top::NONE;
+        // Addresses lie innermost first, and nodes are made from the outermost frame inwards, so that stacks
+        // share what called them.
         for address in addresses.drain(..).rev() {
             let frame = self.frame_in(memo, place, address);
             top = self.node(top, frame);
@@ -251,6 +253,8 @@ impl<'d> Stacks<'d> {
         }
         let image = self.directory.image_at(place.process, address, place.time);
         let method = self.method(place, address);
+        // Frames that come again after this get a second row of the same content: a little more in the
+        // extract instead of memory without bound.
         if self.frames.len() >= MAX_KNOWN {
             self.frames.clear();
         }

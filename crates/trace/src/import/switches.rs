@@ -130,6 +130,8 @@ impl<'s> Switches<'s> {
                 gap.cpu
             }
             Edge::End(gap) => {
+                // As long as any processor has a gap, a thread may have run there unseen, so that no first
+                // switch-in can be trusted.
                 self.known_since = if self.gaps_to_come.is_open() { i64::MAX } else { gap.end };
                 context.schedule.end_gap(&gap);
                 gap.cpu
@@ -173,6 +175,8 @@ impl<'s> Switches<'s> {
         context.counted_values = self.counted.most;
         self.switched_out(run, switch, counted, context);
         let who = context.of_thread(switch.new_tid, event.timestamp);
+        // A thread with a switch-out in the trace has run before. Thread 0 stands for the idle threads of all
+        // processors.
         if switch_in.last_out.is_none() && switch.new_tid != 0 {
             context.identity.first_run(switch.new_tid, switch_in.readied, event.timestamp, self.known_since);
         }
@@ -181,6 +185,7 @@ impl<'s> Switches<'s> {
         row.cpu = Some(event.cpu.into());
         row.in_ns = Some(context.ns(event.timestamp));
         row.priority = Some(switch.new_priority.into());
+        // Only an idle processor sleeps; the field has no meaning when another thread was switched out.
         row.prev_c_state = (switch.old_tid == 0).then(|| switch.previous_c_state.into());
         self.instead.switched_in(event.cpu, &mut row, switch.new_tid != 0, context);
         let ready = switch_in.ready_event;
@@ -203,6 +208,8 @@ impl<'s> Switches<'s> {
             if let Some(mut slice) = slice {
                 slice.row.out_ns = Some(out_ns);
                 slice.row.out_priority = Some(switch.old_priority.into());
+                // The ideal processor that counts is the one a thread began with, and the first switch-out is
+                // the first event that has it.
                 if slice.row.last_out_ns.is_none() && run.tid != 0 {
                     context.identity.ideal_cpu(slice.row.thread_key, switch.old_ideal_cpu);
                 }
@@ -264,6 +271,7 @@ impl<'s> Switches<'s> {
     /// behind `last`.
     fn end(&mut self, end: i64, last: i64, context: &mut Context<'_>) {
         self.watch(i64::MAX, context);
+        // Threads that are off come first: finishing the schedule takes it apart.
         for off in context.schedule.off(end) {
             let who = context.of_thread(off.tid, off.last_out.unwrap_or(end));
             let mut row = row(&off, context);
@@ -273,6 +281,8 @@ impl<'s> Switches<'s> {
         let end_ns = context.ns(end);
         for run in std::mem::take(&mut context.schedule).finish(end) {
             if let Some(slice) = self.slices.remove(&run.cpu) {
+                // Events of other loggers may come behind the last one of the kernel, but never extend a
+                // slice.
                 let until = slice.row.in_ns.map(|since| end_ns.max(since));
                 self.leave(run.cpu, slice, until, None, last, context);
             }

@@ -135,6 +135,7 @@ impl Tcp {
         let template =
             template.filter(|(at, _)| ns.saturating_sub(*at) <= TEMPLATE_NS || told.kind == Kind::Rundown);
         connection.row.template = template.and_then(|(_, template)| template);
+        // A control block is used again; whatever had it is over, although no close was seen.
         let before = self.live.insert(told.tcb, connection);
         before.map_or(Ok(()), |before| write(before, context, sink))
     }

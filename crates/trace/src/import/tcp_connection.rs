@@ -92,6 +92,8 @@ impl Flow {
 
     fn end_burst(&mut self) {
         let length = self.last_ns.unwrap_or_default().saturating_sub(self.burst_start_ns);
+        // One packet has no duration and no rate. Weighting by bytes keeps many small bursts from hiding the
+        // rate of the large ones.
         if self.burst_packets > 1 && length > 0 && self.burst_bytes > 0 {
             let bytes = self.burst_bytes as f64;
             self.weighted += bytes * 1e9 / length as f64 * bytes;

@@ -118,6 +118,7 @@ impl Importer for Timers {
             ..row
         });
         let mut rows: Vec<TimerResolution> = rows.collect();
+        // The rows come out of a hash map, and have to be in the same order in every run.
         rows.sort_by(|a, b| {
             let place = |row: &TimerResolution| (row.start_ns, row.kind, row.process_key, row.resolution_ns);
             place(a).cmp(&place(b)).then_with(|| a.application.cmp(&b.application))

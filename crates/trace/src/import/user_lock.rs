@@ -56,6 +56,8 @@ impl UserLocks {
         let (wait_ns, token) = (self.wait_ns(&read), Some(read.token.cast_signed()));
         let is_slow = SLOW.contains(&read.id);
         if let Some(open) = self.open.get_mut(&tid)
+            // Two events report one acquisition, one of them only if it was slow. They have the same token
+            // and different ids.
             && open.row.token == token
             && open.id != read.id
         {

@@ -94,6 +94,7 @@ impl VirtualMemory {
         let space = self.spaces.entry(process).or_default();
         let before = space.owners.len();
         let changed = match kind {
+            // Frees go on being followed, so that room comes back.
             "commit" if self.ranges >= MAX_RANGES => {
                 self.dropped += 1;
                 0
@@ -182,6 +183,7 @@ impl Space {
         }
         let (mut from, mut at, mut added) = (start, start, 0);
         if let Some((first, part)) = self.covered.range(..start).next_back()
+            // A range that only touches is joined, too, or neighbouring commits would never grow together.
             && part.end >= start
         {
             (from, at) = (*first, part.end);

@@ -215,6 +215,8 @@ impl<'d> CpuSummary<'d> {
             *self.leaves.entry((module, rva)).or_default() += 1;
             let exclusive = self.exclusive.entry((process, module)).or_default();
             exclusive.add(sample.count);
+            // The address of the sample counts as a frame of its own: a sample without a stack still lies in
+            // a module.
             self.count_inclusive(key, index, module);
             let pid = process.and_then(|key| self.directory.processes.instance(key)).map(|p| p.pid);
             if let Some(method) = pid.and_then(|pid| self.methods.find_known(pid, sample.ip, event.timestamp))
@@ -354,6 +356,8 @@ impl<'d> CpuSummary<'d> {
         let mut rows = self.top(|(_, module)| module, |module| self.modules.path(*module).to_owned());
         if let Some(unknown) = rows.iter_mut().find(|row| row.name == "?").filter(|_| self.jitted.samples > 0)
         {
+            // Code that .NET compiled at run time was counted under the unknown module, from which it is
+            // taken out here.
             unknown.samples -= self.jitted.samples;
             unknown.weight -= self.jitted.weight;
             let (samples, weight) = (self.jitted.samples, self.jitted.weight);

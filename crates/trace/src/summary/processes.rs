@@ -83,6 +83,8 @@ fn process(
 
 fn image_table(mut images: Vec<&ImageInstance>, directory: &Directory, clock: &Clock) -> Value {
     let dos = |image: &ImageInstance| directory.paths.dos_path(&image.path);
+    // The numbers behind equal bases follow this order, which must not depend on the order of events with one
+    // time.
     images.sort_by_key(|image| (image.base, image.load, dos(image)));
     let mut table = Map::new();
     let mut same_base = (None, 1);

@@ -171,6 +171,7 @@ impl<'d> ScheduleSummary<'d> {
     pub fn processes(&self) -> Vec<(Option<ProcessKey>, Times)> {
         let mut sums: BTreeMap<Option<ProcessKey>, Times> = BTreeMap::new();
         for (process, tid, times) in self.threads() {
+            // Thread 0 stands for the idle threads of all processors, whose time is nobody's.
             if tid != 0 {
                 sums.entry(process).or_default().add(times);
             }

@@ -39,6 +39,7 @@ impl Pattern {
     /// Whether it matches a text as a whole.
     pub(super) fn matches(&self, text: &str) -> bool {
         let Some(Rest { middle, suffix }) = &self.rest else { return *self.prefix == *text };
+        // The suffix is taken off what the prefix left, so that the two cannot share characters.
         let inner = text.strip_prefix(&*self.prefix).and_then(|text| text.strip_suffix(&**suffix));
         // The first place of each piece leaves the most room for those behind it.
         let behind = |text, piece: &str| Some(str::split_once(text, piece)?.1);

@@ -106,6 +106,7 @@ impl Tagged {
             });
         }
         let found = finder.found.iter().map(|found| found.name).collect();
+        // It is needed only while lists are made, and is as large as they are.
         callers.known = FxHashMap::default();
         Self { of_node, found, names: finder.names, names_others: set.names_others(), of_callers, callers }
     }
@@ -197,6 +198,7 @@ impl<'s, F: Frames + ?Sized> Finder<'s, F> {
     fn stronger(&mut self, above: u32, rule: u32, caller: impl Fn() -> Option<u32>) -> u32 {
         let Some(own) = self.rules.get(rule as usize) else { return above };
         let strongest = self.found.get(above as usize).map_or(i32::MIN, |found| found.priority);
+        // Greater, not greater or equal: among equals the frame that is nearer to the innermost one wins.
         if strongest > own.priority {
             return above;
         }

@@ -80,6 +80,7 @@ impl ImageTracker {
         }
         self.events += 1;
         let place = (pid, event.base);
+        // A load at a place that is taken is another image: the unload of the one before was lost.
         let open = self.open.get(&place).copied().filter(|_| op != opcode::LOAD);
         let key = open.unwrap_or_else(|| self.new_image(op, timestamp, pid, event));
         if op == opcode::UNLOAD {
@@ -157,6 +158,7 @@ impl ImageTracker {
             for (place, pdb) in from {
                 let Some(key) = self.places.get(place) else { continue };
                 let best = into.entry(*key).or_insert_with(|| (place.0, Arc::clone(pdb)));
+                // The map has no order; the earliest record wins whichever comes first.
                 if place.0 < best.0 {
                     *best = (place.0, Arc::clone(pdb));
                 }
@@ -240,6 +242,8 @@ impl ImageIndex {
         }
         for list in index.lists.iter_mut().chain([&mut index.kernel]) {
             list.entries.sort_unstable();
+            // Entries are sorted by base, and a large image may hold addresses far behind later ones. The
+            // largest end so far says when looking further back is in vain.
             let mut reach = 0;
             for (.., end) in &mut list.entries {
                 reach = reach.max(*end);

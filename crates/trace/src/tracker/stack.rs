@@ -59,6 +59,7 @@ impl StackTree {
         let hash = frames.iter().fold(frames.len() as u64, |hash, address| self.mixer.mix(hash, *address));
         let place = hash as usize % RECENT;
         if let Some((_, node)) = self.recent.get(place).filter(|(known, _)| *known == hash)
+            // Two stacks may have one hash, so that the frames are compared as well.
             && self.is(*node, frames)
         {
             return StackId(*node);
@@ -180,6 +181,7 @@ impl Definitions {
     fn position(&self, timestamp: i64) -> usize {
         let is_before = |at: usize| self.times.get(at).is_some_and(|time| *time < timestamp);
         let last = self.last.load(Ordering::Relaxed) as usize;
+        // The last position is only a hint: an answer for an earlier time has to search from the start again.
         let position = if last > 0 && !is_before(last - 1) {
             self.times.partition_point(|time| *time < timestamp)
         } else if !is_before(last) {

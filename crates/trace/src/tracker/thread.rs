@@ -86,6 +86,7 @@ impl ThreadTracker {
             stop,
             traits: None,
         });
+        // Begins must ascend, for spans are found by halving.
         let begin = spans.last().map_or(begin, |before| begin.max(before.begin));
         spans.push(Span { pid, begin, end, key });
     }

@@ -165,6 +165,7 @@ impl Reader<'_> {
 
     /// A number that an attribute has, if it has one. Priorities that are not set are −1.
     fn number(&self, element: &Element, name: &str) -> Result<Option<u32>, FileError> {
+        // A negative number counts as none.
         let Some(text) = element.attribute(name).filter(|text| !text.starts_with('-')) else {
             return Ok(None);
         };

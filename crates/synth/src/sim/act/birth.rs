@@ -67,6 +67,7 @@ impl<W: Write + Seek> Sim<W> {
         (program, status): (Program, u32),
     ) -> Result<()> {
         let pid = self.plan.programs[program].pid;
+        // The first request counts; a later one changes neither the time nor the status.
         if !self.programs[program].alive || self.programs[program].terminated.is_some() {
             return Ok(());
         }

@@ -89,6 +89,8 @@ impl<W: Write + Seek> Sim<W> {
     /// It has the lock.
     pub(super) fn lock_has(&mut self, cpu: Cpu, thread: Thread, is_exclusive: bool) -> Result<()> {
         let Some(asked) = self.threads[thread].acting.window.asks.take() else { return Ok(()) };
+        // A release has the number behind that of its acquisition, so that numbers of acquisitions leave one
+        // out.
         self.world.window.tokens += 2;
         let token = self.world.window.tokens;
         let waited = self.tape.next() - asked;
