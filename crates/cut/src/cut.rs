@@ -93,10 +93,26 @@ pub fn cut<W: Write + Seek>(
     progress: &mut OnProgress<'_>,
 ) -> Result<(Cut, W), CutError> {
     let facts = if options.choice.is_all() { None } else { Some(Facts::read(session)?) };
-    let losses = Losses::of(session);
-    let mut work = Work { session, options, facts: facts.as_ref(), losses: &losses, progress };
-    let (plan, header_bytes, redactor) = work.plan()?;
-    work.write(&plan, header_bytes, redactor, sink)
+    let facts = facts.as_ref();
+    let mut losses = Losses::of(session, &[]);
+    let mut planned = Work { session, options, facts, losses: &losses, progress: &mut *progress }.plan()?;
+    // What is damaged inside of buffers is known only now, and decides which events have to be kept.
+    if !planned.damage.losses().is_empty() {
+        losses = Losses::of(session, planned.damage.losses());
+        planned = Work { session, options, facts, losses: &losses, progress: &mut *progress }.plan()?;
+    }
+    Work { session, options, facts, losses: &losses, progress: &mut *progress }.write(planned, sink)
+}
+
+/// What the first pass found out.
+struct Planned {
+    plan: Plan,
+    /// Bytes of records in header buffers.
+    header_bytes: usize,
+    /// What knows how to redact.
+    redactor: Option<Redactor>,
+    /// What is wrong inside of buffers.
+    damage: Damage,
 }
 
 /// A session that is cut.
@@ -109,15 +125,15 @@ struct Work<'w, 'p> {
 }
 
 impl Work<'_, '_> {
-    /// The first pass. Gives also the bytes of records in header buffers, and what knows how to redact.
-    fn plan(&mut self) -> Result<(Plan, usize, Option<Redactor>), CutError> {
+    /// The first pass.
+    fn plan(&mut self) -> Result<Planned, CutError> {
         let range = self.options.range.unwrap_or(Range::ALL);
         let mut planner = Planner::new(Part::new(range, self.session.clock()), self.facts.is_some());
         let (mut edges, mut header_bytes, mut last) = (Edges::default(), 0, i64::MIN);
         let mut redactor = self.options.redact.then(Redactor::default);
         let mut chooser = self.facts.map(|facts| Chooser::new(&self.options.choice, facts));
         let mut ticker = Ticker::new(self.session, (0.0, 0.5), self.progress);
-        self.session.for_each(Order::Time, |event| {
+        let pass = self.session.for_each(Order::Time, |event| {
             let verdict = verdict(chooser.as_mut(), event);
             planner.event(event, verdict == Verdict::Wanted);
             edges.event(event, self.losses, planner.needed());
@@ -146,17 +162,12 @@ impl Work<'_, '_> {
         }
         drop(chooser);
         let plan = planner.finish(clock);
-        Ok((plan, header_bytes, redactor))
+        Ok(Planned { plan, header_bytes, redactor, damage: pass.damage })
     }
 
     /// The second pass.
-    fn write<W: Write + Seek>(
-        &mut self,
-        plan: &Plan,
-        header_bytes: usize,
-        mut redactor: Option<Redactor>,
-        sink: W,
-    ) -> Result<(Cut, W), CutError> {
+    fn write<W: Write + Seek>(&mut self, planned: Planned, sink: W) -> Result<(Cut, W), CutError> {
+        let Planned { plan, header_bytes, mut redactor, .. } = planned;
         let is_one = self.session.files().len() == 1 && self.facts.is_none();
         let shape = Shape::of(self.session, header_bytes, |header| {
             if let Some(redactor) = &mut redactor {
@@ -175,7 +186,7 @@ impl Work<'_, '_> {
         // order of time, because they follow which thread runs.
         let order = if is_one { Order::File } else { Order::Time };
         let pass = self.session.for_each(order, |event| {
-            let fate = fate(event, plan, verdict(chooser.as_mut(), event));
+            let fate = fate(event, &plan, verdict(chooser.as_mut(), event));
             if let Err(error) = one(event, fate, redactor.as_mut(), &mut copy, &mut cut) {
                 failed = Some(error);
                 return ControlFlow::Break(());

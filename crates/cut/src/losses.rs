@@ -1,16 +1,21 @@
 //! Where events of the recording are missing: a part says so where the whole did.
 
+use std::collections::BTreeMap;
+
 use etwkit_decode::kernel::Hook;
 use etwkit_etl::session::{BufferEntry, TraceFile};
 use etwkit_etl::wire::buffer::flag;
 use etwkit_etl::wire::trace_header::mode;
 use etwkit_etl::{RawEvent, Session};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::needed::{Id, Needed};
 
 /// Flags of buffers that say that something is missing.
 const LOST: u16 = flag::EVENTS_LOST | flag::BUFFER_LOST;
+
+/// A jump in the numbers of buffers that is rather a damaged number than that many lost buffers.
+const IMPLAUSIBLE_JUMP: u64 = 1 << 20;
 
 /// A buffer of a session: its file and its number.
 type Buffer = (u16, u32);
@@ -22,9 +27,14 @@ pub(crate) struct Losses {
 }
 
 impl Losses {
-    /// From flags, from numbers that are missing, and from damage between buffers.
-    pub(crate) fn of(session: &Session) -> Self {
+    /// From flags, from numbers that are missing, and from damage: that between buffers, and what a pass found
+    /// in them.
+    pub(crate) fn of(session: &Session, found: &[(usize, u64)]) -> Self {
         let mut losses = Self::default();
+        let mut damaged: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
+        for (file, offset) in session.damage().losses().iter().chain(found) {
+            damaged.entry(*file).or_default().push(*offset);
+        }
         for (file, number) in session.files().iter().zip(0u16..) {
             for (buffer, index) in file.buffers().iter().zip(0u32..) {
                 losses.add((number, index), buffer.header.buffer_flag & LOST);
@@ -32,12 +42,10 @@ impl Losses {
             if file.header().log_file_mode & (mode::RELOG | mode::APPEND) == 0 {
                 losses.missing_numbers(file, number);
             }
-        }
-        for (file, offset) in session.damage().losses() {
-            let of = session.files().get(*file).map_or(&[][..], TraceFile::buffers);
-            // What is damaged is missing in front of the buffer that comes next.
-            let next = of.partition_point(|buffer| buffer.offset < *offset);
-            losses.add((*file as u16, next as u32), flag::EVENTS_LOST);
+            if let Some(offsets) = damaged.get_mut(&usize::from(number)) {
+                offsets.sort_unstable();
+                losses.damaged(file, number, offsets);
+            }
         }
         losses
     }
@@ -57,10 +65,34 @@ impl Losses {
         let mut known: FxHashMap<u16, u64> = FxHashMap::default();
         for (buffer, index) in buffers {
             let own = buffer.header.sequence_number;
-            missing += u64::from(before.is_some_and(|before| own.abs_diff(before) > 1));
+            let jump = before.map_or(0, |before: i64| own.abs_diff(before));
+            missing += u64::from((2..IMPLAUSIBLE_JUMP).contains(&jump));
             before = Some(own);
             if known.insert(buffer.header.cpu(), missing).unwrap_or(0) < missing {
                 self.add((number, index), flag::BUFFER_LOST);
+            }
+        }
+    }
+
+    /// Bytes that are no buffer may have been one of any processor, so that each may lack events up to its next
+    /// buffer. Of a buffer with damaged records its own processor may lack those up to the next one. Offsets
+    /// are in order.
+    fn damaged(&mut self, file: &TraceFile, number: u16, offsets: &[u64]) {
+        let mut offsets = offsets.iter().copied().peekable();
+        let mut skipped = 0u64;
+        let (mut known, mut broken) = (FxHashMap::<u16, u64>::default(), FxHashSet::<u16>::default());
+        for (buffer, index) in file.buffers().iter().zip(0u32..) {
+            while offsets.next_if(|offset| *offset < buffer.offset).is_some() {
+                skipped += 1;
+            }
+            let cpu = buffer.header.cpu();
+            let was_skipped = known.insert(cpu, skipped).unwrap_or(0) < skipped;
+            // The header buffer has no events of its processor.
+            if (broken.remove(&cpu) || was_skipped) && index > 0 {
+                self.add((number, index), flag::BUFFER_LOST);
+            }
+            while offsets.next_if_eq(&buffer.offset).is_some() {
+                broken.insert(cpu);
             }
         }
     }

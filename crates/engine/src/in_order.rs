@@ -27,6 +27,7 @@ pub(crate) fn in_order<I: Sync, R: Send, E>(
         for _ in 0..workers {
             let (send, next, taken, work) = (send.clone(), &next, &taken, &work);
             scope.spawn(move || {
+                let _let_go = LetGo(taken);
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some(item) = items.get(at) else { return };
@@ -41,6 +42,7 @@ pub(crate) fn in_order<I: Sync, R: Send, E>(
             });
         }
         drop(send);
+        let _let_go = LetGo(&taken);
         let (mut waiting, mut wanted) = (BTreeMap::new(), 0);
         for (at, result) in receive {
             waiting.insert(at, result);
@@ -67,8 +69,11 @@ struct Gate {
 }
 
 impl Gate {
+    /// The count never falls: who was let go once is not held up again.
     fn set(&self, count: usize) {
-        *self.count.lock().unwrap_or_else(PoisonError::into_inner) = count;
+        let mut held = self.count.lock().unwrap_or_else(PoisonError::into_inner);
+        *held = count.max(*held);
+        drop(held);
         self.changed.notify_all();
     }
 
@@ -81,9 +86,42 @@ impl Gate {
     }
 }
 
+/// Lets all go who wait at a gate, should the thread panic that holds this: they would wait for a result that
+/// never comes, and the panic would never be told.
+struct LetGo<'g>(&'g Gate);
+
+impl Drop for LetGo<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.set(usize::MAX);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_panic_is_told_and_hangs_nobody() {
+        let items: Vec<usize> = (0..300).collect();
+        let panics = |at: usize| {
+            let work = |item: &usize, _| {
+                assert!(*item != at, "planned");
+                *item
+            };
+            std::panic::catch_unwind(|| in_order(&items, work, |_| Ok::<_, ()>(()))).is_err()
+        };
+        assert!(panics(0) && panics(150) && panics(299));
+        let take = std::panic::catch_unwind(|| {
+            in_order(
+                &items,
+                |item: &usize, _| *item,
+                |item| -> Result<(), ()> { panic!("planned at {item}") },
+            )
+        });
+        assert!(take.is_err());
+    }
 
     #[test]
     fn results_come_in_order_whatever_takes_long() {

@@ -40,8 +40,9 @@ impl SessionPool {
     /// From now on these stay open once they were asked, and no others.
     pub fn want(&self, extracts: impl IntoIterator<Item = PathBuf>) {
         let wanted: BTreeSet<PathBuf> = extracts.into_iter().collect();
+        // In this order: what a question opens meanwhile is either seen here, or not kept by it.
+        *lock(&self.wanted) = wanted.clone();
         lock(&self.kept).retain(|kept| kept.paths.iter().all(|path| wanted.contains(path)));
-        *lock(&self.wanted) = wanted;
     }
 
     /// How many extracts are open.
@@ -72,7 +73,9 @@ impl SessionPool {
         let open: usize = kept.iter().map(|kept| kept.paths.len()).sum();
         // Another question may have opened the same extracts meanwhile; one of both is enough. Without room
         // the session is used for this question and closed with it.
-        if open.saturating_add(paths.len()) <= MAX_OPEN && kept.iter().all(|kept| kept.paths != paths) {
+        let has_room = open.saturating_add(paths.len()) <= MAX_OPEN;
+        // Whoever wanted them open may have closed them meanwhile.
+        if has_room && self.is_wanted(paths) && kept.iter().all(|kept| kept.paths != paths) {
             kept.push(Kept { paths: paths.to_owned(), stamps, session: session.clone() });
         }
         drop(kept);

@@ -423,12 +423,21 @@ pub fn has_tags(derived: &DerivedManifest, sets: &[TagSet]) -> bool {
 #[must_use]
 pub fn is_current(derived: &DerivedManifest) -> bool {
     let tags = derived.depends_on.get(STACK_TAGS).map_or("", String::as_str);
-    let has_other_sets = tags.contains(';') || !tags.starts_with(&format!("{}=", tags::DEFAULT_SET));
+    let has_other_sets = tags.is_empty() || !own_tag_sets(derived).is_empty();
     // Hundreds of extracts may be looked at; the rules are read once.
     static CURRENT: LazyLock<Option<String>> =
         LazyLock::new(|| depends_on(&[TagSet::built_in()]).remove(STACK_TAGS));
     derived.derived_version >= manifest::DERIVED_VERSION
         && (has_other_sets || CURRENT.as_deref() == Some(tags))
+}
+
+/// Names of the sets of tags in derived tables that the program does not bring along: of files of the user,
+/// which nobody has at hand when these tables are computed anew.
+#[must_use]
+pub fn own_tag_sets(derived: &DerivedManifest) -> Vec<String> {
+    let tags = derived.depends_on.get(STACK_TAGS).map_or("", String::as_str);
+    let names = tags.split(';').filter_map(|set| Some(set.rsplit_once('=')?.0));
+    names.filter(|name| *name != tags::DEFAULT_SET).map(str::to_owned).collect()
 }
 
 fn manifest_of(source: TraceSource, imported: &Imported, detail: Detail) -> Manifest {

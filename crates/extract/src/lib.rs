@@ -54,7 +54,7 @@ pub use archive::Wanted;
 pub use checksum::Checksums;
 pub use convert::{
     ConvertError, ConvertOptions, Converted, convert, convert_with_tags, default_target, derive_again,
-    derive_into, derive_with_tags, has_tags, is_current, name_again,
+    derive_into, derive_with_tags, has_tags, is_current, name_again, own_tag_sets,
 };
 pub use describe::{DescribeError, Described};
 pub use error::{Error, Result};

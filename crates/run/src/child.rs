@@ -2,7 +2,8 @@
 
 use std::io::{Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -66,27 +67,32 @@ pub(crate) fn run(words: &[String], limits: &Limits<'_>) -> Result<Ended> {
     let begun = Instant::now();
     let mut child = command.spawn().with_context(|| format!("cannot start {program}"))?;
     let output = child.stdout.take();
-    let printed = Mutex::new(Vec::new());
+    let printed = Arc::new(Mutex::new(Vec::new()));
     let is_heard = limits.is_heard;
-    let (status, wall, killed) = std::thread::scope(|scope| {
-        let reader = scope.spawn(|| output.map(|output| keep(output, is_heard, &printed)));
-        let watched = watch(&mut child, begun, limits);
-        if watched.as_ref().is_ok_and(|(.., killed)| killed.is_none()) {
-            // A process that it left behind may hold the other end open for ever: what is there is enough.
-            let end = Instant::now() + Duration::from_secs(1);
-            while !reader.is_finished() && Instant::now() < end {
-                std::thread::sleep(SHORT);
-            }
-        }
-        if !reader.is_finished() {
-            kill(&mut child);
-        }
-        watched
-    })
-    .with_context(|| format!("cannot wait for {program}"))?;
-    let printed = printed.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let to = printed.clone();
+    let reader = std::thread::spawn(move || output.map(|output| keep(output, is_heard, &to)));
+    let watched = watch(&mut child, begun, limits);
+    if watched.as_ref().is_ok_and(|(.., killed)| killed.is_none()) {
+        wait_for(&reader);
+    }
+    if !reader.is_finished() {
+        kill(&mut child);
+        // Nobody reaches a process that has left the group. Its reader is left behind with it, and what is
+        // there is enough.
+        wait_for(&reader);
+    }
+    let (status, wall, killed) = watched.with_context(|| format!("cannot wait for {program}"))?;
+    let printed = printed.lock().unwrap_or_else(PoisonError::into_inner);
     let printed = String::from_utf8_lossy(&printed).into_owned();
     Ok(Ended { wall, exit_code: status.code(), printed, killed })
+}
+
+/// Gives a reader time to end: a process that the command left behind may hold the other end open for ever.
+fn wait_for<T>(reader: &JoinHandle<T>) {
+    let end = Instant::now() + Duration::from_secs(1);
+    while !reader.is_finished() && Instant::now() < end {
+        std::thread::sleep(SHORT);
+    }
 }
 
 /// Runs a line of the system's shell, for hooks; its duration is of no interest.
@@ -208,6 +214,11 @@ mod tests {
     fn a_process_left_behind_does_not_hold_the_run_up() {
         let begun = Instant::now();
         let ended = run(&shell("sleep 30 & echo done"), &FREE).unwrap();
+        assert_eq!((ended.exit_code, ended.printed.as_str()), (Some(0), "done\n"));
+        assert!(begun.elapsed() < Duration::from_secs(10));
+        // In a group of its own, where it is not ended with the command.
+        let begun = Instant::now();
+        let ended = run(&shell("setsid sleep 20 & echo done"), &FREE).unwrap();
         assert_eq!((ended.exit_code, ended.printed.as_str()), (Some(0), "done\n"));
         assert!(begun.elapsed() < Duration::from_secs(10));
     }

@@ -25,12 +25,11 @@ pub(crate) fn begin(shared: &Arc<Shared>, path: &Path) -> Result<()> {
     let shared = shared.clone();
     let thread = std::thread::Builder::new().name("open".to_owned()).stack_size(STACK_BYTES);
     thread.spawn(move || {
-        // One trace at a time: an extraction takes all processors and much memory by itself.
-        let stage = {
-            let _one = lock(&shared.opening);
-            open(&shared, &trace)
-        };
         let mut opened = None;
+        // One trace at a time: an extraction takes all processors and much memory by itself. The next one
+        // begins when this one is ready, since it keeps those open that are.
+        let one = lock(&shared.opening);
+        let stage = open(&shared, &trace);
         *lock(&trace.stage) = match stage {
             Ok(ready) => Stage::Ready(Arc::clone(opened.insert(Arc::new(ready)))),
             Err(problem) => {
@@ -41,6 +40,7 @@ pub(crate) fn begin(shared: &Arc<Shared>, path: &Path) -> Result<()> {
                 }
             }
         };
+        drop(one);
         // The first picture is drawn from small files; those of finer ones are read meanwhile. What fails
         // here fails again for whoever asks, and is told there.
         if let Some(Ok(pyramid)) = opened.as_ref().map(|ready| ready.pyramid()) {

@@ -96,7 +96,7 @@ fn value(kind: Kind, literal: &str) -> Option<i64> {
         // Addresses above the middle are written without a sign, and stored as the same bits with one.
         return u64::from_str_radix(digits, 16).ok().map(u64::cast_signed);
     }
-    let digits = literal.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let digits = literal.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == 'µ');
     let unit = literal.get(digits.len()..)?.to_ascii_lowercase();
     let usual = match kind {
         Kind::Moment => Unit::Seconds,
@@ -152,6 +152,7 @@ mod tests {
         assert_eq!(of(sampled, "[TimeStamp]:<2").unwrap(), "coalesce(r.ts_ns < 2000000000, false)");
         assert_eq!(of("Disk Usage", "Size:>64KB").unwrap(), "coalesce(r.size_bytes > 65536, false)");
         assert_eq!(of("Disk Usage", "[IO Time]:<>10ms").unwrap(), "coalesce(r.io_ns <> 10000000, true)");
+        assert_eq!(of("Disk Usage", "[IO Time]:>5µs").unwrap(), "coalesce(r.io_ns > 5000, false)");
         assert!(of("Disk Usage", "[IO Time]:>10MB").is_err());
     }
 

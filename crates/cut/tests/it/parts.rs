@@ -99,6 +99,37 @@ fn sums(name: &str, whole: &Tables, parts: &[Tables]) -> Vec<String> {
     wrong
 }
 
+/// Bytes of a made trace with context switches, and where its buffers begin.
+fn switches() -> (Vec<u8>, Vec<usize>) {
+    let input = made("sched-5.etl");
+    let buffers = input.session().files()[0].buffers();
+    let offsets = buffers.iter().map(|buffer| buffer.offset as usize).collect();
+    let bytes = std::fs::read(crate::support::fixture("sched-5.etl")).unwrap();
+    (bytes, offsets)
+}
+
+/// What a damaged trace lacks between events, its parts lack, too.
+#[test]
+fn parts_of_damaged_traces_lack_what_the_whole_lacks() {
+    let (bytes, offsets) = switches();
+    let (at, next) = (offsets[offsets.len() / 2], offsets[offsets.len() / 2 + 1]);
+    let records = at + 72 + 400;
+    let mut noise = bytes.clone();
+    noise[at..next].fill(0xEE);
+    let mut broken = bytes.clone();
+    broken[records..records + 64].fill(0xEE);
+    let missing = [&bytes[..at], &bytes[next..]].concat();
+    for (what, bytes) in [("bytes between buffers", noise), ("records", broken), ("a buffer", missing)] {
+        let whole = crate::support::session(bytes);
+        for (range, number) in thirds(&whole).into_iter().zip(1..) {
+            let (_, cut_session) = part(&whole, range);
+            let (of_range, of_part) = (rows(&whole, range).unwrap(), rows(&cut_session, Range::ALL).unwrap());
+            let wrong = quantities(&format!("{what}, part {number}"), &of_range, &of_part);
+            assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        }
+    }
+}
+
 fn check_all(files: &[PathBuf]) {
     let mut wrong = Vec::new();
     for file in files {

@@ -20,9 +20,12 @@ pub(crate) fn opened(files: &[PathBuf]) -> Input {
     open(files, &OpenOptions::default()).unwrap()
 }
 
+pub(crate) fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/made").join(name)
+}
+
 pub(crate) fn made(name: &str) -> Input {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/made");
-    opened(&[folder.join(name)])
+    opened(&[fixture(name)])
 }
 
 /// Cuts a session: what became of its events, and the bytes of the new trace.

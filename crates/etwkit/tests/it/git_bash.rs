@@ -114,7 +114,17 @@ fn symbols_are_loaded_into_an_extract_that_is_there() {
     assert_eq!(none.exit, Exit::Nothing);
     assert!(none.out.contains("\n0 of ") && none.out.contains(" symbol files found, 0 of "), "{}", none.out);
 
-    let loaded = rows(&["symbols", "load", "--json", "--symbols", &symbols, &extract]);
+    let file = folder.path().join("team.stacktags");
+    let rules =
+        r#"<Tag Name=""><Tag Name="Shield"><Entrypoint Module="nwshield.sys" Method="*"/></Tag></Tag>"#;
+    std::fs::write(&file, rules).unwrap();
+    let tagged =
+        ["dump", "cpu", "--stack-tags", "Shield", "--stack-tag-file", file.to_str().unwrap(), &extract];
+    assert_eq!(run(&tagged).exit, Exit::Answered);
+    let loaded = run(&["symbols", "load", "--json", "--symbols", &symbols, &extract]);
+    assert!(loaded.err.contains("the stack tags of team.stacktags were of the old names"), "{}", loaded.err);
+    assert!(run(&tagged).err.contains("tagged the stacks"), "with the file they are there again");
+    let loaded = json_lines(&loaded.out);
     let kernel = loaded.iter().find(|row| row["pdb_name"] == "ntkrnlmp.pdb").unwrap();
     assert_eq!(kernel["named"], kernel["addresses"]);
     assert!(methods(&extract).contains(&"CScanEngine::ScanFile".to_owned()));

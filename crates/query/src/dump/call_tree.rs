@@ -127,7 +127,8 @@ impl<N: Copy + Eq + Hash> CallTree<N> {
     /// What all stacks weigh.
     #[must_use]
     pub fn total(&self) -> i64 {
-        self.roots.iter().filter_map(|root| self.nodes.get(*root)).map(|node| node.inclusive).sum()
+        let roots = self.roots.iter().filter_map(|root| self.nodes.get(*root));
+        roots.fold(0, |all: i64, node| all.saturating_add(node.inclusive))
     }
 
     /// The tree, each node before what is below it, the heaviest of several first; those of one weight by

@@ -137,6 +137,8 @@ pub(super) struct Line<T> {
     /// Context switches that wait, by time and processor; [`NO_SEQ`] where there are several.
     switches: FxHashMap<(i64, u16), Seq>,
     early: FxHashMap<Key, Vec<(Half, Early)>>,
+    /// Stacks of all keys in `early`: a file can name one key for any number of them.
+    early_count: usize,
     /// Waiting entries that take the stack of whichever thread of a process.
     of_processes: usize,
     pub(super) arena: Arena,
@@ -157,6 +159,7 @@ impl<T: Texts> Line<T> {
             waiting: FxHashMap::default(),
             switches: FxHashMap::default(),
             early: FxHashMap::default(),
+            early_count: 0,
             of_processes: 0,
             arena: Arena::default(),
             patience,
@@ -185,8 +188,20 @@ impl<T: Texts> Line<T> {
             if !self.early.is_empty()
                 && let Some(stacks) = self.early.remove(&key)
             {
+                self.early_count -= stacks.len();
+                // A half that is there twice is of another event of this time, which is still to come.
+                let (arena, mut others) = (&mut self.arena, Vec::new());
                 for (half, stack) in stacks {
-                    *entry.slot(half) = stack.given().keep(&mut self.arena);
+                    let slot = entry.slot(half);
+                    if *slot == RawStack::Empty {
+                        *slot = stack.given().keep(arena);
+                    } else {
+                        others.push((half, stack));
+                    }
+                }
+                if !others.is_empty() {
+                    self.early_count += others.len();
+                    self.early.insert(key, others);
                 }
             }
             self.join(key, seq);
@@ -269,7 +284,8 @@ impl<T: Texts> Line<T> {
             *slot = stack.keep(arena);
             attached.switches_by_processor += 1;
         // Only events of the present or the future can still come; for an earlier time it is too late.
-        } else if key.0 >= self.now && self.early.len() < MAX_EARLY {
+        } else if key.0 >= self.now && self.early_count < MAX_EARLY {
+            self.early_count += 1;
             self.early.entry(key).or_default().push((half, stack.early()));
         } else {
             attached.unattached += 1;
@@ -288,9 +304,10 @@ impl<T: Texts> Line<T> {
         if time > self.now {
             self.now = time;
             if !self.early.is_empty() {
-                let before = self.early.len();
+                let before = self.early_count;
                 self.early.retain(|(t, _), _| *t >= time);
-                self.attached.unattached += (before - self.early.len()) as u64;
+                self.early_count = self.early.values().map(Vec::len).sum();
+                self.attached.unattached += (before - self.early_count) as u64;
             }
         }
     }
@@ -395,6 +412,35 @@ mod tests {
         }
         let kernels: Vec<RawStack> = std::iter::from_fn(|| line.pop_any()).map(|(_, e)| e.kernel).collect();
         assert_eq!((kernels, line.attached.unattached), (vec![first, second], 1));
+    }
+
+    #[test]
+    fn stacks_that_come_first_are_given_to_two_events_of_one_time_and_thread() {
+        let [first, second] = stacks();
+        let mut line = Line::new(0);
+        line.advance(1);
+        for stack in [first, second, second] {
+            line.attach(5, Whose::Thread(4), Half::Kernel, given(stack), Some(0));
+        }
+        line.push(entry(5, 4, "a"));
+        line.push(entry(5, 4, "b"));
+        line.advance(6);
+        let kernels: Vec<RawStack> = std::iter::from_fn(|| line.pop_any()).map(|(_, e)| e.kernel).collect();
+        assert_eq!((kernels, line.attached.unattached), (vec![first, second], 1));
+    }
+
+    #[test]
+    fn stacks_of_one_event_that_never_comes_take_no_more_memory_than_others() {
+        let [stack, _] = stacks();
+        let mut line: Line<&str> = Line::new(0);
+        line.advance(1);
+        for _ in 0..2 * MAX_EARLY {
+            line.attach(5, Whose::Thread(4), Half::Kernel, given(stack), Some(0));
+        }
+        let kept: usize = line.early.values().map(Vec::len).sum();
+        assert_eq!((kept, line.attached.unattached), (MAX_EARLY, MAX_EARLY as u64));
+        line.advance(6);
+        assert_eq!((line.early_count, line.attached.unattached), (0, 2 * MAX_EARLY as u64));
     }
 
     #[test]

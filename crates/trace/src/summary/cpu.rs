@@ -108,6 +108,8 @@ pub(super) struct CpuSummary<'d> {
     pending: FxHashMap<(i64, u32), Vec<Pending>>,
     /// Stacks that came before the sample they may belong to.
     early: FxHashMap<(i64, u32), Vec<(Owner, Frames)>>,
+    /// Stacks of all keys in `early`: a file can name one key for any number of them.
+    early_count: usize,
     /// The keys of `pending` in time order, so that old ones can be let go.
     order: VecDeque<(i64, u32)>,
     /// Raw ticks for which a sample waits for its stacks.
@@ -150,6 +152,7 @@ impl<'d> CpuSummary<'d> {
             inclusive: Count::default(),
             pending: FxHashMap::default(),
             early: FxHashMap::default(),
+            early_count: 0,
             order: VecDeque::new(),
             patience: STACK_PATIENCE_S.saturating_mul(clock.frequency),
             stacks: StackCounts::default(),
@@ -227,7 +230,9 @@ impl<'d> CpuSummary<'d> {
                 }
             }
         }
-        for (owner, frames) in self.early.remove(&key).unwrap_or_default() {
+        let early = self.early.remove(&key).unwrap_or_default();
+        self.early_count -= early.len();
+        for (owner, frames) in early {
             self.attach(owner, frames);
         }
     }
@@ -274,7 +279,16 @@ impl<'d> CpuSummary<'d> {
         let key = (owner.timestamp, owner.tid);
         if self.pending.contains_key(&key) {
             self.attach(owner, frames);
-        } else if owner.timestamp >= logged && self.early.len() < MAX_EARLY_STACKS {
+        } else if owner.timestamp >= logged {
+            if self.early_count >= MAX_EARLY_STACKS {
+                // Those of earlier times are of events that are no samples: their samples will not come.
+                self.early.retain(|(time, _), _| *time >= logged);
+                self.early_count = self.early.values().map(Vec::len).sum();
+            }
+            if self.early_count >= MAX_EARLY_STACKS {
+                return;
+            }
+            self.early_count += 1;
             // At equal time stamps the stack can lie in an earlier buffer than its sample.
             self.early.entry(key).or_default().push((owner, frames));
         }

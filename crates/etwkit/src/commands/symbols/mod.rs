@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use etwkit_engine::{Wanted, named};
-use etwkit_extract::{ConvertError, Extract, NameFrom, name_again};
+use etwkit_extract::{ConvertError, Extract, NameFrom, name_again, own_tag_sets};
 use etwkit_query::numbers::Numbers;
 use etwkit_terminal::Exit;
 
@@ -90,7 +90,18 @@ fn load(args: &LoadArgs, path: &Path, printer: &mut Printer<'_>) -> anyhow::Resu
     let named = name_again(&opened, &from);
     bar.clear();
     let naming = match named {
-        Ok((naming, _)) => naming,
+        Ok((naming, written)) => {
+            // Sums by tag are of names, and the files with the rules are not at hand.
+            let tags = opened.derived().map(own_tag_sets).unwrap_or_default();
+            if written.is_some() && !tags.is_empty() {
+                printer.note(&format!(
+                    "sums by the stack tags of {} were of the old names and are gone; --stack-tag-file with the next \
+                     question computes them anew",
+                    tags.join(", ")
+                ));
+            }
+            naming
+        }
         Err(summary @ (ConvertError::IsSummary { .. } | ConvertError::WithoutRows { .. })) => {
             let hint = summary.hint().unwrap_or_default();
             printer.note(&format!("{summary}: {hint}"));
