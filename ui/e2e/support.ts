@@ -2,15 +2,16 @@
 
 import assert from "node:assert/strict";
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 
 const program = process.env["ETWKIT_BIN"] ?? "";
-/** Where traces and the cache of a run lie. */
-export const folder = process.env["ETWKIT_E2E"] ?? "";
+/** Where traces and the cache of a file of tests lie: others may run at the same time. */
+export const folder = path.join(process.env["ETWKIT_E2E"] ?? "", String(process.pid));
+mkdirSync(folder, { recursive: true });
 /** Where pictures are kept to be looked at. */
 export const pictures = path.join(process.env["ETWKIT_UI"] ?? ".", "e2e/out");
 /** A folder with a page that was just built, to be driven in place of the program's own. */

@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 
 use etwkit_trace::derive::{self, SummarySink, TableSource};
 use etwkit_trace::import::{self, ImportError, Imported, Progress, Range, screenshots};
 use etwkit_trace::sink::{Sink, SinkError};
 use etwkit_trace::table::{CpuStack, Frame, Row, Stack, StackHash};
-use etwkit_trace::tags::{self, TagSet};
+use etwkit_trace::tags::TagSet;
 use etwkit_trace::topics::{self, TABLES};
 
 use crate::code_hash;
@@ -17,10 +16,11 @@ use crate::describe::Described;
 use crate::facts::Facts;
 use crate::foreign::ReadError;
 use crate::left_out::{Names, Without, kept_with_stacks, left_out_by_default, told};
-use crate::manifest::{self, DerivedManifest, Detail, Diagnostic, Manifest, Topic, TraceSource};
+use crate::manifest::{Detail, Diagnostic, Manifest, Topic, TraceSource};
 use crate::names::{self, NAMED, NameFrom, Naming};
 use crate::pictures::Pictures;
 use crate::sealed::Sealed;
+use crate::tag_sets::depends_on;
 use crate::writer::SYMBOLS;
 use crate::{Input, KeptSymbol, Limits, StoreError, Writer, WriterOptions, Written};
 
@@ -399,45 +399,6 @@ pub fn derive_into(extract: &crate::Extract, target: &Path) -> Result<Written, C
     let mut writer = crate::DerivedWriter::at(target, extract)?;
     derive_without(&base(extract), &sets, &left_out_of(extract), &mut writer)?;
     Ok(writer.finish(depends_on(&sets))?)
-}
-
-/// Key in [`DerivedManifest::depends_on`].
-pub(crate) const STACK_TAGS: &str = "stack_tags";
-
-/// What goes into derived tables besides rows: names and versions of the sets of tags.
-fn depends_on(sets: &[TagSet]) -> BTreeMap<String, String> {
-    let version = |set: &TagSet| format!("{}={:016x}", set.name(), set.fingerprint());
-    let versions: Vec<String> = sets.iter().map(version).collect();
-    BTreeMap::from([(STACK_TAGS.to_owned(), versions.join(";"))])
-}
-
-/// Whether derived tables have the tags of these sets, as this version writes them.
-#[must_use]
-pub fn has_tags(derived: &DerivedManifest, sets: &[TagSet]) -> bool {
-    derived.derived_version >= manifest::DERIVED_VERSION
-        && derived.depends_on.get(STACK_TAGS) == depends_on(sets).get(STACK_TAGS)
-}
-
-/// Whether derived tables mean what this version writes. Those with tags of files of the user stay as they
-/// are when only the built-in tags changed: the files are not at hand.
-#[must_use]
-pub fn is_current(derived: &DerivedManifest) -> bool {
-    let tags = derived.depends_on.get(STACK_TAGS).map_or("", String::as_str);
-    let has_other_sets = tags.is_empty() || !own_tag_sets(derived).is_empty();
-    // Hundreds of extracts may be looked at; the rules are read once.
-    static CURRENT: LazyLock<Option<String>> =
-        LazyLock::new(|| depends_on(&[TagSet::built_in()]).remove(STACK_TAGS));
-    derived.derived_version >= manifest::DERIVED_VERSION
-        && (has_other_sets || CURRENT.as_deref() == Some(tags))
-}
-
-/// Names of the sets of tags in derived tables that the program does not bring along: of files of the user,
-/// which nobody has at hand when these tables are computed anew.
-#[must_use]
-pub fn own_tag_sets(derived: &DerivedManifest) -> Vec<String> {
-    let tags = derived.depends_on.get(STACK_TAGS).map_or("", String::as_str);
-    let names = tags.split(';').filter_map(|set| Some(set.rsplit_once('=')?.0));
-    names.filter(|name| *name != tags::DEFAULT_SET).map(str::to_owned).collect()
 }
 
 fn manifest_of(source: TraceSource, imported: &Imported, detail: Detail) -> Manifest {

@@ -15,9 +15,10 @@ use etwkit_trace::sink::{Sink, SinkError};
 use etwkit_trace::table::{self, Table, Trace};
 
 use crate::code_hash;
-use crate::convert::{ConvertError, STACK_TAGS};
+use crate::convert::ConvertError;
 use crate::manifest::{Detail, Diagnostic, ImportedFrom, Manifest, Topic, TraceSource};
 use crate::sealed::Sealed;
+use crate::tag_sets::STACK_TAGS;
 use crate::{Writer, WriterOptions, Written};
 
 /// What a reader found, besides rows.

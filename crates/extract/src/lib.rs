@@ -47,6 +47,7 @@ mod source;
 mod spool;
 mod store_error;
 mod symbols;
+mod tag_sets;
 pub mod writer;
 
 pub use about::{extract_row, run_id, topic_rows};
@@ -54,7 +55,7 @@ pub use archive::Wanted;
 pub use checksum::Checksums;
 pub use convert::{
     ConvertError, ConvertOptions, Converted, convert, convert_with_tags, default_target, derive_again,
-    derive_into, derive_with_tags, has_tags, is_current, name_again, own_tag_sets,
+    derive_into, derive_with_tags, name_again,
 };
 pub use describe::{DescribeError, Described};
 pub use error::{Error, Result};
@@ -71,4 +72,5 @@ pub use precious::precious;
 pub use reader::{Extract, Slice, TableFile, derived_in, manifest_of};
 pub use store_error::{StoreError, StoreResult};
 pub use symbols::KeptSymbol;
+pub use tag_sets::{has_tags, is_current, own_tag_sets};
 pub use writer::{DerivedWriter, Writer, WriterOptions, Written};

@@ -52,7 +52,7 @@ pub(crate) fn of(table: &Table) -> Times {
         return Times::Switch;
     }
     // Rows with a number of samples are sums over the whole trace, of which no part can be taken.
-    if has("samples").is_some() || table.name == "loader" {
+    if has("samples").is_some() {
         return Times::Nowhere;
     }
     for (begin, end) in SPANS {

@@ -3,8 +3,8 @@
 use super::{
     alpc, cores, cpu_question, disk, dns, dpc, events, exception, file, focus, gc, gdi_user, hard_fault,
     heap, jit, lbr, logger, mark, memory, mini_filter, net, object_ref, overview, page_fault, pmc, pool,
-    power, process, ready_instead, registry, screenshot, standby, start, stats, syscall, tcp, thread_pool,
-    time, timer, trace_log, trace_stats, ui_delay, user_lock, version, virtual_alloc,
+    power, process, ready_instead, registry, screenshot, service, standby, start, stats, syscall, tcp,
+    thread_pool, time, timer, trace_log, trace_stats, ui_delay, user_lock, version, virtual_alloc,
 };
 use crate::question::{AnyQuestion, Of};
 use crate::test_run::TestRunRequest;
@@ -14,6 +14,7 @@ pub static QUESTIONS: &[&dyn AnyQuestion] = &[
     &Of::<overview::OverviewRequest>::QUESTION,
     &Of::<process::ProcessRequest>::QUESTION,
     &Of::<start::StartRequest>::QUESTION,
+    &Of::<service::ServiceRequest>::QUESTION,
     &Of::<cpu_question::CpuQuestion>::QUESTION,
     &Of::<ready_instead::ReadyRequest>::QUESTION,
     &Of::<disk::DiskRequest>::QUESTION,
