@@ -122,9 +122,12 @@ impl<'s> File<'s> {
         let is_cut = buffers.last().is_some_and(|last| last.is_truncated() && damaged.contains(&last.offset));
         // A circular file has written more buffers than it holds, although none is missing at its end.
         let wraps = header.log_file_mode & mode::CIRCULAR != 0;
-        let lacks_its_end =
-            is_cut || header.end_time == 0 || !wraps && header.buffers_written as usize > buffers.len();
         let numbers = if is_numbered { numbers(buffers) } else { Vec::new() };
+        // Buffers whose numbers are missing between others do not lack at the end.
+        let between = numbers.last().map_or(0, |(_, missing)| *missing);
+        let there = (buffers.len() as u64).saturating_add(between);
+        let lacks_its_end =
+            is_cut || header.end_time == 0 || !wraps && u64::from(header.buffers_written) > there;
         Self { buffers, times, damaged, skipped, numbers, lacks_its_end }
     }
 

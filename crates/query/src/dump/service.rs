@@ -90,7 +90,7 @@ FROM (
   LEFT JOIN (SELECT process_key, cpu_ns, run_ns, {SAMPLED_OF_ALL} AS sampled FROM cpu_process) u
     ON u.process_key = s.process_key{}
 )
-ORDER BY sort_value, service, display_name, process_key",
+ORDER BY sort_value, service DESC, display_name DESC, process_key",
             self.sort.sql(),
             filtered(&conditions)
         )

@@ -140,7 +140,7 @@ fn answers_of_the_library() {
         ("net/processes", &[], "app.exe|42|tcp|2|15|1|7|1|0|0"),
         ("dotnet/gc", &[("process", "app")], "app.exe|42|2|Induced|1|8|8|9|9"),
         // 4 MB and 60 events in two seconds: 4000 MB of memory keep 2000 s of them.
-        ("trace/rate", &[("disk_mb", "100")], "2|3|30|2000|50"),
+        ("trace/rate", &[("disk_mb", "100")], "2.0|3.0|30.0|2000.0|50.0"),
         (
             "trace/health",
             &[],
