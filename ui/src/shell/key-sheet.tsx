@@ -10,23 +10,23 @@ import { Keys } from "./search-box";
 const GROUPS: Command["group"][] = ["Time", "Selection", "Views", "Page"];
 
 const POINTER: [string, string][] = [
-  ["Drag", "select a range"],
-  ["Wheel", "zoom at the pointer"],
-  ["Shift + drag, middle button", "move"],
-  ["Drag at an edge of the range", "change it"],
-  ["Double click", "fit the range, the chosen state, or all"],
-  ["Click a moment of a lane", "what was there"],
-  ["Click a name", "only this; with Shift: hide"],
+  ["Drag", "Select a range"],
+  ["Wheel", "Zoom at the pointer"],
+  ["Shift + drag, middle button", "Move"],
+  ["Drag at an edge of the range", "Change it"],
+  ["Double click", "Fit the range, the chosen state, or all"],
+  ["Click a moment of a lane", "What was there"],
+  ["Click a name", "Only this; with Shift: hide"],
 ];
 
 /** What the table that has the focus does with keys: they are no commands of the page. */
 const TABLES: [string, string][] = [
-  ["↑ ↓", "from row to row"],
-  ["→ ←", "unfold, close"],
-  ["Enter", "only this"],
-  ["Tab", "to the titles of columns"],
-  ["→ ← on a title", "to the next column"],
-  ["Enter on a title", "sort by it"],
+  ["↑ ↓", "From row to row"],
+  ["→ ←", "Unfold, close"],
+  ["Enter", "Only this"],
+  ["Tab", "To the titles of columns"],
+  ["→ ← on a title", "To the next column"],
+  ["Enter on a title", "Sort by it"],
 ];
 
 export function KeySheet() {

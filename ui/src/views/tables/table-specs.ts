@@ -29,7 +29,7 @@ export const TABLE_SPECS: TableSpec[] = [
     id: "cpu-precise",
     title: "Scheduling (precise)",
     group: "CPU",
-    sentence: "Every stay on a processor: who ran, waited and was ready, and who ended the wait",
+    sentence: "Every scheduling slice: who ran, waited and was ready, and who ended the wait",
     key: "w",
     table: "context_switch",
     groups: ["process", "thread", "readying_thread", "frames"],
