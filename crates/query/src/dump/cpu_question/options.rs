@@ -6,6 +6,7 @@ use crate::dump::cut::Cut;
 use crate::dump::first_last::FirstLast;
 use crate::dump::method::{self, MethodRequest};
 use crate::dump::stack_tree::{Metric, Shape, StackTreeRequest, TreeBy};
+use crate::dump::tag_query::TagQuery;
 use crate::dump::zero::ZeroTime;
 use crate::dump::{ProcessQuery, Top};
 use crate::question::{Among, Words, group, option};
@@ -270,6 +271,7 @@ impl CpuQuestion {
     /// The question for call trees.
     pub(super) fn tree_request(&self) -> StackTreeRequest {
         StackTreeRequest {
+            tags: TagQuery::default(),
             processes: self.processes.clone(),
             metric: self.metric,
             shape: match &self.butterfly {
