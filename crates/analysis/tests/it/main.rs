@@ -3,6 +3,7 @@
 
 mod chain;
 mod diagnose;
+mod diff;
 mod overhead;
 mod page;
 mod path;
