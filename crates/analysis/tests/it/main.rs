@@ -11,3 +11,4 @@ mod recorded;
 mod region;
 mod support;
 mod wait;
+mod windows;
