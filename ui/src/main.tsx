@@ -9,6 +9,7 @@ import { listenToKeys } from "./shell/keyboard";
 import { dropped } from "./state/page";
 import { theme } from "./state/prefs";
 import { showStart, start } from "./state/store";
+import { findingOf, goToFinding } from "./state/wanted-finding";
 import { VIEWS } from "./views";
 import { firstGraphs } from "./views/graphs";
 
@@ -60,6 +61,8 @@ effect(() => {
 });
 const root = document.getElementById("app");
 if (root !== null) render(<App />, root);
+const wanted = findingOf(location.hash);
+if (wanted !== null) goToFinding(wanted);
 void start((opening) => ({
   view: VIEWS.find((view) => view.lacks(opening) === null)?.id ?? "",
   graphs: firstGraphs(opening),

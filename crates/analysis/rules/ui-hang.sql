@@ -4,9 +4,11 @@
 -- why: The thread of a window has to fetch each click and key. While it computes or waits within one of them, the window does
 --   not react, and Windows calls it "not responding" after 5 s.
 -- fix: Do the work on another thread and let that one tell the window when it is done.
--- not proved: That the thread had a visible window, and that somebody clicked meanwhile.
--- needs: context_switch, stacks
--- evidence: dump wait --process {pid} --details
+-- not proved: That the thread had a visible window, and that somebody clicked meanwhile; where Windows told of the delay itself
+--   (evidence dump ui-delay), it had one.
+-- needs: context_switch or ui_delay, stacks or ui_delay
+-- evidence: dump wait --process {wait_pid} --details
+-- evidence: dump ui-delay --process {told_pid} --details
 -- param min_single_ms: float = 200 – a delay that people notice
 -- param min_total_ms: float = 400 – a single short one is soon forgotten
 -- param min_share_percent: float = 80 – of the samples of a hang that have a function which is blamed for it
@@ -20,8 +22,21 @@ WITH pumps AS (
   SELECT p.thread_key, p.process_key, p.in_ns AS from_ns,
     coalesce(lead(p.last_out_ns) OVER (PARTITION BY p.thread_key ORDER BY p.in_ns), e.out_ns) AS to_ns
   FROM pumps p JOIN ends e ON e.thread_key = p.thread_key
-), gaps AS (
-  SELECT * FROM between WHERE to_ns - from_ns >= $min_single_ms * 1000000
+), delayed AS ( -- what Windows told of, as one where it overlaps: input that waited, messages that nobody looked for
+  SELECT thread_key, process_key, greatest(min(start_ns), 0) AS from_ns, max(ts_ns) AS to_ns FROM (
+    SELECT *, sum(is_new) OVER (PARTITION BY thread_key ORDER BY start_ns, ts_ns) AS delay FROM (
+      SELECT thread_key, process_key, start_ns, ts_ns, CASE WHEN start_ns <= max(ts_ns) OVER (
+        PARTITION BY thread_key ORDER BY start_ns, ts_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) THEN 0 ELSE 1 END AS is_new
+      FROM ui_delay WHERE kind IN ('message', 'input') AND thread_key IS NOT NULL))
+  GROUP BY thread_key, process_key, delay
+), long AS (
+  SELECT *, false AS is_told FROM between WHERE to_ns - from_ns >= $min_single_ms * 1000000
+), gaps AS ( -- what stacks show is as long as it was; what Windows tells is some clock ticks longer or shorter
+  SELECT * FROM long
+  UNION ALL
+  SELECT d.*, true AS is_told FROM delayed d
+  WHERE d.to_ns - d.from_ns >= $min_single_ms * 1000000 AND NOT EXISTS (
+    SELECT 1 FROM long l WHERE l.thread_key = d.thread_key AND l.from_ns < d.to_ns AND l.to_ns > d.from_ns)
 ), samples AS (
   SELECT g.thread_key, g.from_ns, s.stack_id, count(*) AS count,
     bool_or(stack_contains(s.stack_id, 'user32.dll!*PeekMessage*;user32.dll!*GetMessage*')) AS is_pump
@@ -30,19 +45,26 @@ WITH pumps AS (
 ), polls AS (
   SELECT DISTINCT thread_key, from_ns FROM samples WHERE is_pump
 ), waits AS (
-  SELECT g.thread_key, g.from_ns, sum(w.wait_ns) AS wait_ns,
-    first_value(w.stack_id ORDER BY w.wait_ns DESC) AS stack_id, first_value(w.last_out_ns ORDER BY w.wait_ns DESC) AS at_ns,
-    first_value(CASE WHEN w.is_readied_by_dpc THEN NULL ELSE w.readying_thread_key END ORDER BY w.wait_ns DESC) AS by_thread
-  FROM gaps g JOIN context_switch w ON w.thread_key = g.thread_key AND w.last_out_ns >= g.from_ns AND w.in_ns <= g.to_ns
-  WHERE w.wait_ns > 0 GROUP BY g.thread_key, g.from_ns
+  SELECT thread_key, from_ns, sum(wait_ns) AS wait_ns, first_value(stack_id ORDER BY wait_ns DESC) AS stack_id,
+    first_value(last_out_ns ORDER BY wait_ns DESC) AS at_ns, first_value(by_thread ORDER BY wait_ns DESC) AS by_thread
+  FROM (
+    SELECT g.thread_key, g.from_ns, w.stack_id, w.last_out_ns,
+      least(w.last_out_ns + w.wait_ns, g.to_ns) - greatest(w.last_out_ns, g.from_ns) AS wait_ns,
+      CASE WHEN w.is_readied_by_dpc THEN NULL ELSE w.readying_thread_key END AS by_thread
+    FROM gaps g
+    JOIN context_switch w ON w.thread_key = g.thread_key AND w.last_out_ns < g.to_ns AND w.last_out_ns + w.wait_ns > g.from_ns
+    WHERE w.wait_ns > 0 AND w.in_ns IS NOT NULL)
+  GROUP BY thread_key, from_ns
 ), hangs AS (
-  SELECT g.*, coalesce(w.wait_ns, 0) >= 0.5 * (g.to_ns - g.from_ns) AS is_blocked, w.stack_id, w.at_ns, o.process_key AS by_key
+  SELECT g.*, coalesce(w.wait_ns, 0) >= 0.5 * (g.to_ns - g.from_ns) AS is_blocked, w.stack_id, w.at_ns, o.process_key AS by_key,
+    g.is_told AND a.thread_key IS NULL AS is_unknown
   FROM gaps g
   LEFT JOIN waits w ON w.thread_key = g.thread_key AND w.from_ns = g.from_ns
   LEFT JOIN thread t ON t.thread_key = w.by_thread
   LEFT JOIN process o ON o.process_key = t.process_key AND o.process_key <> g.process_key AND o.pid > 4
   LEFT JOIN polls p ON p.thread_key = g.thread_key AND p.from_ns = g.from_ns
-  WHERE p.thread_key IS NULL
+  LEFT JOIN (SELECT DISTINCT thread_key, from_ns FROM samples) a ON a.thread_key = g.thread_key AND a.from_ns = g.from_ns
+  WHERE p.thread_key IS NULL OR g.is_told
 ), stacks AS ( -- of a hang that waits its longest wait, of one that computes all samples
   SELECT thread_key, from_ns, stack_id, 1 AS count FROM hangs WHERE is_blocked AND stack_id IS NOT NULL
   UNION ALL
@@ -69,10 +91,10 @@ WITH pumps AS (
   WHERE s.count >= a.count * $min_share_percent / 100
   GROUP BY s.thread_key, s.from_ns
 ), delays AS (
-  SELECT h.process_key, h.thread_key, h.from_ns, h.to_ns, h.stack_id, coalesce(h.at_ns, h.from_ns) AS at_ns,
-    CASE WHEN NOT h.is_blocked THEN 'computed in' WHEN h.by_key IS NULL THEN 'waited in' ELSE 'waited for the process' END AS state,
+  SELECT h.process_key, h.thread_key, h.from_ns, h.to_ns, h.stack_id, coalesce(h.at_ns, h.from_ns) AS at_ns, h.is_told,
+    CASE WHEN h.is_unknown AND NOT h.is_blocked THEN 'was busy with' WHEN NOT h.is_blocked THEN 'computed in' WHEN h.by_key IS NULL THEN 'waited in' ELSE 'waited for the process' END AS state,
     CASE WHEN h.is_blocked AND h.by_key IS NOT NULL THEN coalesce(p.name, 'process') || ' (' || p.pid || ')'
-      ELSE coalesce(b.place, 'an unknown function') END AS culprit
+      WHEN h.is_unknown AND NOT h.is_blocked THEN 'what was not recorded' ELSE coalesce(b.place, 'an unknown function') END AS culprit
   FROM hangs h
   LEFT JOIN blamed b ON b.thread_key = h.thread_key AND b.from_ns = h.from_ns
   LEFT JOIN process p ON p.process_key = h.by_key
@@ -83,8 +105,11 @@ WITH pumps AS (
 SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, d.state, union_duration(d.from_ns, d.to_ns) AS cost_ns,
   min(d.from_ns) AS from_ns, max(d.to_ns) AS to_ns, first_value(d.stack_id ORDER BY d.to_ns - d.from_ns DESC) AS stack_id,
   first_value(d.thread_key ORDER BY d.to_ns - d.from_ns DESC) AS thread_key,
-  first_value(d.at_ns ORDER BY d.to_ns - d.from_ns DESC) AS at_ns
+  first_value(d.at_ns ORDER BY d.to_ns - d.from_ns DESC) AS at_ns,
+  CASE WHEN (SELECT count(*) FROM context_switch) > 0 THEN max(v.pid) END AS wait_pid,
+  CASE WHEN bool_or(d.is_told) THEN max(v.pid) END AS told_pid
 FROM delays d JOIN culprits c ON c.culprit = d.culprit AND c.state = d.state
+LEFT JOIN process v ON v.process_key = d.process_key
 WHERE c.total_ns >= $min_total_ms * 1000000
 GROUP BY d.culprit, d.process_key, d.state, c.total_ns, c.count, c.longest_ns
 ORDER BY c.total_ns DESC, d.culprit, cost_ns DESC, d.process_key

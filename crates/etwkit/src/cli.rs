@@ -341,6 +341,9 @@ pub(crate) struct ViewArgs {
     /// Traces, which are extracted into a cache first, and extracts; without any the page has a start screen
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
+    /// Open the page at this finding of `etwkit diagnose`: its part of the trace, its process, its view
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..))]
+    pub(crate) finding: Option<i64>,
     /// Print the link, and open no browser
     #[arg(long)]
     pub(crate) no_open: bool,
@@ -352,7 +355,7 @@ pub(crate) struct ViewArgs {
 impl ViewArgs {
     /// The page on one extract.
     pub(crate) fn of(extract: &std::path::Path) -> Self {
-        Self { files: vec![extract.to_owned()], no_open: false, port: None }
+        Self { files: vec![extract.to_owned()], finding: None, no_open: false, port: None }
     }
 }
 

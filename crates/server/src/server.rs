@@ -111,6 +111,12 @@ impl Running {
         Ok(())
     }
 
+    /// What opens the page at a finding of the first trace: it goes there as soon as the rules were asked.
+    #[must_use]
+    pub fn link_to_finding(&self, number: i64) -> String {
+        format!("{};finding={number}", self.link)
+    }
+
     /// How many questions were given up, since whoever asked went away or would have waited too long.
     #[must_use]
     pub fn given_up(&self) -> u64 {

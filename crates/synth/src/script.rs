@@ -62,6 +62,13 @@ pub(crate) enum Step {
     Begin(&'static str, Option<Thread>),
     /// It ends.
     End,
+    /// From here to [`Step::ActsNoMore`] the cause of that card acts on the thread, or on who waits for it.
+    Acts(&'static str),
+    /// From here to [`Step::ActsNoMore`] the cause of that card acts whenever the thread could run and does
+    /// not.
+    ActsOnReady(&'static str),
+    /// The cause acts no more.
+    ActsNoMore,
     /// Sets a mark.
     Mark(&'static str),
     /// Does something that has events of its own.
@@ -127,7 +134,12 @@ impl ScriptPlan {
             | Step::Answered(path)
             | Step::Act(path, _)
             | Step::Start(path, _) => vec![path],
-            Step::Begin(..) | Step::End | Step::Mark(_) => Vec::new(),
+            Step::Begin(..)
+            | Step::End
+            | Step::Acts(_)
+            | Step::ActsOnReady(_)
+            | Step::ActsNoMore
+            | Step::Mark(_) => Vec::new(),
         };
         self.steps.iter().flat_map(of_step).chain([self.begins]).collect()
     }

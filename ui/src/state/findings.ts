@@ -33,6 +33,11 @@ export async function askFindings(trace: TraceInfo): Promise<void> {
   }
 }
 
+/** What is known of the findings of a trace by now. */
+export function findingsOf(trace: TraceInfo): Answered<FindingsAnswer> {
+  return answers.value.get(trace.opening?.hash ?? "") ?? NOTHING;
+}
+
 /** What is known of the findings of a trace; the first who wants to know asks. */
 export function useFindings(trace: TraceInfo): Answered<FindingsAnswer> {
   const hash = trace.opening?.hash ?? "";

@@ -13,9 +13,13 @@ pub struct Printed {
     pub text: String,
 }
 
-/// A line of evidence of a rule with the values of a row. Each word is filled by itself, so that no name of a
-/// trace becomes a second word or an option.
-pub(super) fn line<'v>(template: &str, value: impl Fn(&str) -> Option<&'v AnyValue>) -> String {
+/// A line of evidence of a rule with the values of a row; nothing where it names one that is null in this
+/// row. Each word is filled by itself, so that no name of a trace becomes a second word or an option.
+pub(super) fn line<'v>(template: &str, value: impl Fn(&str) -> Option<&'v AnyValue>) -> Option<String> {
+    let mut named = template.split('{').skip(1).filter_map(|rest| rest.split_once('}'));
+    if named.any(|(name, _)| matches!(value(name), Some(AnyValue::Missing))) {
+        return None;
+    }
     let filled = words(template).into_iter().map(|word| {
         let text = fill(&word, &value);
         match text.strip_prefix('-') {
@@ -23,7 +27,7 @@ pub(super) fn line<'v>(template: &str, value: impl Fn(&str) -> Option<&'v AnyVal
             _ => quoted(&text),
         }
     });
-    filled.collect::<Vec<_>>().join(" ")
+    Some(filled.collect::<Vec<_>>().join(" "))
 }
 
 /// A word of a line of evidence as every shell takes it. What would end its quotes stands for any character,
@@ -83,14 +87,25 @@ mod tests {
     fn a_name_out_of_a_trace_stays_one_word() {
         let evil = AnyValue::Text("--csv=/x a' --force; $(b)".to_owned());
         let value = |name: &str| (name == "culprit").then_some(&evil);
-        let written = line("dump cpu --provider {culprit} --methods '*{culprit}*' --details", value);
+        let written = line("dump cpu --provider {culprit} --methods '*{culprit}*' --details", value).unwrap();
         let name = "-csv=/x a? --force; $(b)";
         assert_eq!(written, format!("dump cpu --provider '?{name}' --methods '*-{name}*' --details"));
         let read = words(&written);
         assert_eq!(read[3..], [&format!("?{name}"), "--methods", &format!("*-{name}*"), "--details"]);
         assert_eq!(
-            line("dump wait --method 'Ntfs*' --process 12", value),
-            "dump wait --method 'Ntfs*' --process 12"
+            line("dump wait --method 'Ntfs*' --process 12", value).as_deref(),
+            Some("dump wait --method 'Ntfs*' --process 12")
         );
+    }
+
+    #[test]
+    fn a_line_whose_value_is_null_is_left_out() {
+        let (pid, none) = (AnyValue::Whole(12), AnyValue::Missing);
+        let value = |name: &str| [("pid", &pid), ("told_pid", &none)].into_iter().find(|one| one.0 == name);
+        let line = |template| line(template, |name| value(name).map(|(_, value)| value));
+        assert_eq!(line("dump wait --process {pid}").as_deref(), Some("dump wait --process 12"));
+        assert_eq!(line("dump user-lock --process {told_pid} --details"), None);
+        // A column that the rule does not have is a slip, and seen.
+        assert_eq!(line("dump wait --process {nobody}").as_deref(), Some("dump wait --process ''"));
     }
 }

@@ -162,7 +162,7 @@ impl<'s> Findings<'s> {
         let value = |name: &str| values.get(name);
         let words: AnyRow = values.iter().map(|(name, value)| (name.clone(), in_pattern(value))).collect();
         let evidence: Vec<String> =
-            rule.evidence.iter().map(|template| line(template, |name| words.get(name))).collect();
+            rule.evidence.iter().filter_map(|template| line(template, |name| words.get(name))).collect();
         let (thread_key, stack_id) = (whole(first, "thread_key"), whole(first, "stack_id"));
         let (tid, stack) = self.details(thread_key, stack_id)?;
         let each = |name: &'static str| rows.iter().filter_map(move |row| whole(row, name));

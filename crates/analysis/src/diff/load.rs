@@ -36,10 +36,7 @@ pub(super) fn sums(table: DiffTable, asked: &DiffRequest, side: &Side) -> Result
         DiffTable::Processes => processes(asked, side),
         DiffTable::Modules => code(&methods(asked, side, By::Module), side),
         DiffTable::Methods => code(&methods(asked, side, By::Method), side),
-        DiffTable::Tags => {
-            let processes = asked.processes.clone();
-            code(&MethodRequest { processes, only_tags: true, ..MethodRequest::default() }, side)
-        }
+        DiffTable::Tags => code(&MethodRequest { only_tags: true, ..methods(asked, side, By::Method) }, side),
         DiffTable::Reasons => waits(asked, side, WaitBy::Reason),
         DiffTable::Readying => waits(asked, side, WaitBy::Readying),
         DiffTable::Disk => disk(asked, side, WHOLE_PATH),

@@ -177,12 +177,6 @@ impl<'a> Report<'a> {
     }
 
     fn section(&mut self, (table, title, has, name, of): Section, loaded: Option<Loaded>) -> Result<()> {
-        let is_part = self.both.sides.iter().any(|side| !side.time.is_unlimited());
-        let is_of_all = table == DiffTable::Tags;
-        if is_of_all && is_part && self.both.is_one_trace {
-            self.remarks.push(format!("{title}: known only of the whole trace"));
-            return Ok(());
-        }
         let loaded = loaded.map_or_else(|| load(self.asked, self.both, table), Ok)?;
         let Some([mut a, mut b]) = self.known(loaded, title) else { return Ok(()) };
         // Sampled CPU and time on processors are different things.
@@ -207,8 +201,7 @@ impl<'a> Report<'a> {
         }
         let has_percent = self.scale.wall_ns.is_some_and(|wall| wall != 0);
         let shown = Shown { has, name, of, has_percent };
-        let whole = if is_of_all && is_part { " of the whole traces" } else { "" };
-        let title = format!("{title}{whole}, B - A");
+        let title = format!("{title}, B - A");
         let (rows, foot) = self.cut(compared);
         if let Some(answer) = with_foot(rows.is_empty(), foot, |()| Answer::rows(&shown, &CHANGES, rows)) {
             self.tables.push((table, title, answer));

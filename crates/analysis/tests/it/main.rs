@@ -3,6 +3,7 @@
 
 mod chain;
 mod diagnose;
+mod diff;
 mod overhead;
 mod page;
 mod path;
@@ -10,3 +11,4 @@ mod recorded;
 mod region;
 mod support;
 mod wait;
+mod windows;

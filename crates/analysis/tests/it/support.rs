@@ -3,7 +3,8 @@
 use etwkit_query::Session;
 use etwkit_trace::table::{Columns, Row};
 use etwkit_trace::table::{
-    ContextSwitch, CpuProcess, DiskIo, DpcIsr, Frame, Method, Module, Process, Stack, Thread, Trace,
+    ContextSwitch, CpuProcess, CpuSample, DiskIo, DpcIsr, Frame, Method, Module, Process, Stack, Thread,
+    Trace, UiDelay, UserLock,
 };
 
 /// Rows of all tables.
@@ -12,9 +13,14 @@ pub(crate) struct Machine {
     pub(crate) threads: Vec<Thread>,
     pub(crate) processes: Vec<Process>,
     pub(crate) switches: Vec<ContextSwitch>,
+    pub(crate) samples: Vec<CpuSample>,
     pub(crate) dpcs: Vec<DpcIsr>,
     pub(crate) transfers: Vec<DiskIo>,
     pub(crate) sums: Vec<CpuProcess>,
+    pub(crate) locks: Vec<UserLock>,
+    pub(crate) delays: Vec<UiDelay>,
+    /// File name of the module that all methods are in, if it is not `a.dll`.
+    pub(crate) module: Option<&'static str>,
     pub(crate) methods: Vec<&'static str>,
     /// Parent and method of each stack.
     pub(crate) stacks: Vec<(Option<i32>, i32)>,
@@ -87,8 +93,9 @@ impl Machine {
 
     /// The session over it.
     pub(crate) fn session(&self) -> Session {
+        let name = self.module.unwrap_or("a.dll");
         let module =
-            Module { module_id: 0, path: "C:\\a.dll".into(), name: "a.dll".into(), ..Module::default() };
+            Module { module_id: 0, path: format!("C:\\{name}"), name: name.into(), ..Module::default() };
         let numbered = || (0..).zip(&self.methods);
         let methods: Vec<Method> = numbered()
             .map(|(method_id, name)| Method {
@@ -128,9 +135,12 @@ impl Machine {
             rows(&self.processes),
             rows(&self.threads),
             rows(&self.switches),
+            rows(&self.samples),
             rows(&self.dpcs),
             rows(&self.transfers),
             rows(&self.sums),
+            rows(&self.locks),
+            rows(&self.delays),
             rows(&[module]),
             rows(&methods),
             rows(&frames),

@@ -169,6 +169,12 @@ fn sides_have_the_numbers_of_their_dumps() {
                 json!({"methods": "*", "by": "module"}),
                 &[("cpu", "cpu_ns"), ("wait", "wait_ns")],
             ),
+            (
+                "tags",
+                "cpu",
+                json!({"stack-tags": "*"}),
+                &[("cpu", "cpu_ns"), ("wait", "wait_ns"), ("ready", "ready_ns")],
+            ),
             ("reasons", "wait", json!({"by": "reason"}), &[("wait", "wait_ns"), ("count", "waits")]),
             (
                 "disk",

@@ -1,17 +1,22 @@
 //! `etwkit view`: serves the page on the loopback address, and opens it in a browser.
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use etwkit_analysis::diagnose::DiagnoseRequest;
 use etwkit_engine::{Wanted, named};
 use etwkit_server::{Demo, Limits, Running, Server, ServerOptions};
 use etwkit_terminal::Exit;
+use etwkit_terminal::errors::advised;
 use etwkit_terminal::interrupt::Stoppable;
 
 use super::demo;
+use super::dump::one_finding::numbered;
 use crate::cli::ViewArgs;
+use crate::extracts::open_extracts;
 use crate::printer::Printer;
 
 /// How often a server looks whether Ctrl-C was pressed.
@@ -19,17 +24,22 @@ const LOOK: Duration = Duration::from_millis(100);
 
 pub(crate) fn run(args: &ViewArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let files = named(&args.files, Wanted::Answers, false)?;
+    if let Some(number) = args.finding {
+        check_finding(number, &files, printer)?;
+    }
     let running = start(args, printer)?;
     running.open(&files).map_err(anyhow::Error::msg)?;
     if let Some(note) = running.page_note() {
         printer.note(note);
     }
-    printer.line(&format!("The page: {}", running.link))?;
+    let to_finding = args.finding.map(|number| running.link_to_finding(number));
+    let link = to_finding.as_ref().unwrap_or(&running.link);
+    printer.line(&format!("The page: {link}"))?;
     printer.line("Only this machine can open it. Ctrl-C ends it.")?;
     printer.finish()?;
     if !args.no_open && running.has_page() {
         // Where there is no browser the link is printed already.
-        if let Err(error) = open::that_detached(&running.link) {
+        if let Err(error) = open::that_detached(link) {
             printer.note(&format!("no browser can be opened ({error}): open the link yourself"));
         }
     }
@@ -38,6 +48,19 @@ pub(crate) fn run(args: &ViewArgs, printer: &mut Printer<'_>) -> anyhow::Result<
         std::thread::sleep(LOOK);
     }
     Ok(Exit::Answered)
+}
+
+/// Asks the rules as the page will: its numbers are those of `etwkit diagnose`.
+fn check_finding(number: i64, files: &[PathBuf], printer: &mut Printer<'_>) -> anyhow::Result<()> {
+    let [file] = files else {
+        let many = if files.is_empty() { "here is none" } else { "here are several" };
+        let hint = "give the trace whose finding it is";
+        return Err(advised(format!("--finding is of one trace, and {many}"), hint));
+    };
+    let session = open_extracts(files, printer)?;
+    let findings = DiagnoseRequest::default().ask(&session)?.findings;
+    let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
+    numbered(&findings, number, &name).map(|_| ())
 }
 
 fn start(args: &ViewArgs, printer: &Printer<'_>) -> anyhow::Result<Running> {

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use etwkit_synth::Truth;
 use etwkit_synth::cards::{CARDS, Case};
+use etwkit_synth::truth::Acted;
 use serde_json::Value;
 
 use crate::support::{Answer, Exit, json_lines, run};
@@ -50,6 +51,19 @@ fn diagnose(case: &Case, folder: &Path) -> Diagnosed {
     Diagnosed { truth, findings, by_hand }
 }
 
+/// By so much the pieces that rules see begin before the cause acts, or end behind it: a sample stands for
+/// the time since the one before, and a hang has a little of what the window does around it.
+const SLACK_NS: i64 = 6_000_000;
+
+/// Rules that tell seconds of the trace in which events came, or until when what was left behind stays.
+const TELL_OTHER_TIMES: [&str; 2] = ["tracing-cost", "zombies"];
+
+/// Whether the pieces of a finding lie where the cause acts.
+fn is_in_time(finding: &Value, acted: Acted) -> bool {
+    let time = acted.from_ns - SLACK_NS..=acted.to_ns + SLACK_NS;
+    ["from_ns", "to_ns"].iter().all(|name| finding[name].as_i64().is_none_or(|ns| time.contains(&ns)))
+}
+
 /// What is wrong with a diagnosis; empty if each cause is named, and with its cost, before all else.
 fn judge(case: &Case, diagnosed: &Diagnosed) -> Vec<String> {
     let Diagnosed { truth, findings, by_hand } = diagnosed;
@@ -65,6 +79,11 @@ fn judge(case: &Case, diagnosed: &Diagnosed) -> Vec<String> {
         let is_victim = |pid: &Value| cause.victims.iter().any(|victim| *pid == victim.pid);
         if cause.cost_ns.is_some() && !is_victim(&found["pid"]) {
             wrong.push(format!("{}: victim {} instead of {:?}", cause.rule, found["process"], cause.victims));
+        }
+        let is_early_or_late = cause.acted.is_some_and(|acted| !is_in_time(found, acted));
+        if is_early_or_late && !TELL_OTHER_TIMES.contains(&cause.rule.as_str()) {
+            let (from, to) = (&found["from_ns"], &found["to_ns"]);
+            wrong.push(format!("{}: from {from} to {to} ns, and it acts {:?}", cause.rule, cause.acted));
         }
         let Some(cost) = cause.cost_ns else { continue };
         let told = found["cost_ns"].as_i64().unwrap_or_default();

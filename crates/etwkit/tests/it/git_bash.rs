@@ -170,6 +170,7 @@ fn tags_of_a_file_of_the_user() {
     assert_eq!(bash[0]["wait_ns"], waits[0]["wait_ns"]);
     waits_by_tag(&extract, &file, &waits);
     exports_by_tag(&extract, &file);
+    tags_of_a_part(&extract, &file);
     // They are kept: the same question again computes nothing.
     assert_eq!(run(&ask).err, "");
 
@@ -182,6 +183,24 @@ fn tags_of_a_file_of_the_user() {
         "{}",
         broken.err
     );
+}
+
+/// Stacks of a part of the trace are tagged when they are asked for. A part that has all of it has the sums
+/// that are stored, by both sets.
+fn tags_of_a_part(extract: &str, file: &str) {
+    let sums = |more: &[&str]| {
+        let ask = ["dump", "cpu", "--json", "--stack-tags", "*", "--stack-tag-file", file];
+        let columns = ["pid", "tag_set", "name", "cpu_ns", "wait_ns", "ready_ns", "wait_sum_ns", "switches"];
+        let text = |row: &Value| columns.map(|column| row[column].to_string()).join(" ");
+        let mut sums: Vec<String> = rows(&[&ask, more, &[extract]].concat()).iter().map(text).collect();
+        sums.sort();
+        sums
+    };
+    let (all, whole) = (sums(&["--range", "0..1000"]), sums(&[]));
+    assert_eq!(all, whole);
+    assert!(all.iter().any(|row| row.contains("\"team.stacktags\" \"Shield\"")), "{all:?}");
+    let half = sums(&["--range", "0..6"]);
+    assert!(half.len() > 1 && half.iter().any(|row| !all.contains(row)), "{half:?}");
 }
 
 /// Rows of a question in SQL, each as one text.

@@ -56,4 +56,5 @@ mod terminal;
 mod together;
 mod transcripts;
 mod truth;
+mod view;
 mod wide;

@@ -2,6 +2,7 @@
 
 use super::core_kinds::{self, CoreKinds};
 use super::cpu::{CpuSort, CpuTotal, check};
+use super::cpu_fact;
 use super::cpu_source::{CpuSource, SAMPLED};
 use super::group::{Group, grouped};
 use super::method_rows::{self, Rows};
@@ -37,14 +38,16 @@ pub struct MethodRequest {
     pub methods: Option<String>,
     /// Which stack tags, too; their names are paths with `\\` between.
     pub stack_tags: Option<String>,
+    /// Sets of tags beside `default`, for a part of the trace; the session has to know them. Of a whole trace
+    /// all sets count that its extract was made with.
+    pub tag_sets: Vec<String>,
     /// Only stack tags.
     pub only_tags: bool,
     /// Which modules: a filter on path, version, product and company, one behind the other.
     pub modules: Option<String>,
     /// Only code of well-known drivers, with their vendors.
     pub only_drivers: bool,
-    /// Only this part of the trace, in nanoseconds; intervals are clipped to it. Stack tags are those of the
-    /// whole trace.
+    /// Only this part of the trace, in nanoseconds; intervals are clipped to it.
     pub time: Range,
     /// What becomes second 0 of times.
     pub zero: ZeroTime,
@@ -184,8 +187,9 @@ impl MethodRequest {
         conditions.extend(self.processes.conditions());
         let named = if self.include_dll { "concat(m.module || '!', m.method)" } else { "m.method" };
         let Rows { with, from } = self.rows();
-        let sampled = if self.only_tags { SAMPLED } else { method_rows::sampled(self.by, self.time) };
         let whole = self.time.is_unlimited();
+        let sampled =
+            if self.only_tags && whole { SAMPLED } else { method_rows::sampled(self.by, self.time) };
         let has_more = whole && self.by == By::Method && !self.only_tags;
         let (ready, ready_join) = if has_more {
             (ready::columns(), ready::join_methods("m"))
@@ -233,16 +237,23 @@ ORDER BY sort_value, cpu_ns, process_key, name",
 
     fn rows(&self) -> Rows {
         let condition = self.stack_tags.as_ref().and_then(|tags| text_condition("tag", Some(tags)));
-        let tags = self.stack_tags.as_ref().map(|_| method_rows::tags(condition.as_deref()));
-        let others = (!self.only_tags).then(|| method_rows::rows(self.by, self.time, &self.processes));
-        match (others, tags) {
-            (Some(others), Some(tags)) => {
-                Rows { with: others.with, from: method_rows::union(&[others.from, tags]) }
-            }
-            (Some(others), None) => others,
-            (None, tags) => {
-                Rows { with: String::new(), from: tags.unwrap_or_else(|| method_rows::tags(None)) }
-            }
+        let is_whole = self.time.is_unlimited();
+        let tags = if is_whole {
+            method_rows::tags(condition.as_deref())
+        } else {
+            method_rows::tags_in_range(&self.tag_sets, condition.as_deref())
+        };
+        if self.only_tags {
+            let with = match is_whole {
+                true => String::new(),
+                false => format!("WITH {}\n", cpu_fact::rows(self.time, &self.processes)),
+            };
+            return Rows { with, from: tags };
+        }
+        let others = method_rows::rows(self.by, self.time, &self.processes);
+        match self.stack_tags {
+            Some(_) => Rows { with: others.with, from: method_rows::union(&[others.from, tags]) },
+            None => others,
         }
     }
 
@@ -323,7 +334,7 @@ impl MethodRequest {
         {
             return Err(Error::NeedsRows { what: "samples and context switches" });
         }
-        if self.only_tags && !has_rows(session, "cpu_tag")? {
+        if self.only_tags && self.time.is_unlimited() && !has_rows(session, "cpu_tag")? {
             return Err(Error::NotRecorded {
                 what: "stacks that tags could be given to",
                 how: "record samples or context switches with their stacks, for example `wpr -start CPU`",

@@ -5,7 +5,7 @@
 use super::cpu_fact;
 use super::cpu_source::{SAMPLED, SAMPLED_EVENTS};
 use super::method::By;
-use super::sql::ProcessQuery;
+use super::sql::{ProcessQuery, quoted};
 use crate::range::Range;
 
 /// Columns of the rows.
@@ -50,8 +50,8 @@ pub(super) fn rows(by: By, time: Range, processes: &ProcessQuery) -> Rows {
     }
 }
 
-/// Rows of stack tags whose path passes a condition on `tag`. An extract that was made of sums has waits of
-/// tags only added up over threads.
+/// Rows of stack tags of the whole trace whose path passes a condition on `tag`. An extract that was made of
+/// sums has waits of tags only added up over threads.
 pub(super) fn tags(condition: Option<&str>) -> String {
     let condition = condition.map(|condition| format!("\n  WHERE {condition}")).unwrap_or_default();
     format!(
@@ -61,6 +61,36 @@ pub(super) fn tags(condition: Option<&str>) -> String {
     ready_ns, wait_sum_ns,
     ready_sum_ns, CAST(NULL AS BIGINT) AS ready_count, switches, threads, CAST(NULL AS DOUBLE) AS depth, first_ns, last_ns
   FROM cpu_tag{condition}"
+    )
+}
+
+/// Rows of stack tags of a part of the trace, by some sets: sums over the single events of [`cpu_fact`],
+/// which the question begins with. Each stack is tagged anew.
+pub(super) fn tags_in_range(sets: &[String], condition: Option<&str>) -> String {
+    let condition = condition.map(|condition| format!(" AND {condition}")).unwrap_or_default();
+    let named = |set: &str| format!("({})", quoted(set));
+    let sets = std::iter::once("default").chain(sets.iter().map(String::as_str)).map(named);
+    let sets = sets.collect::<Vec<_>>().join(", ");
+    format!(
+        "
+  SELECT 'tag' AS kind, process_key, CAST(NULL AS INT) AS tid, tag_set, CAST(NULL AS VARCHAR) AS module, tag AS method,
+    CAST(NULL AS VARCHAR) AS module_path, coalesce(sum(cpu_ns), 0) AS cpu_ns, CAST(NULL AS BIGINT) AS exclusive_ns,
+    CASE WHEN has_switches THEN coalesce(union_duration(wait_start, wait_end) FILTER (WHERE wait_end > wait_start), 0) END AS wait_ns,
+    CASE WHEN has_switches THEN coalesce(union_duration(ready_start, ready_end) FILTER (WHERE ready_end > ready_start), 0) END
+      AS ready_ns,
+    CASE WHEN has_switches THEN coalesce(sum(wait_end - wait_start) FILTER (WHERE wait_end > wait_start), 0) END AS wait_sum_ns,
+    CASE WHEN has_switches THEN coalesce(sum(ready_end - ready_start) FILTER (WHERE ready_end > ready_start), 0) END AS ready_sum_ns,
+    CAST(NULL AS BIGINT) AS ready_count, CASE WHEN has_switches THEN sum(is_switch) END AS switches,
+    count(DISTINCT thread_key) AS threads, CAST(NULL AS DOUBLE) AS depth,
+    coalesce(min(first_ns), min(least(wait_start, ready_start))) AS first_ns,
+    coalesce(max(last_ns), max(greatest(wait_end, ready_end))) AS last_ns
+  FROM (
+    SELECT f.*, s.tag_set, stack_tag(f.stack_id, s.tag_set) AS tag
+    FROM {} f CROSS JOIN (VALUES {sets}) AS s(tag_set)
+  ) CROSS JOIN (SELECT count(*) > 0 AS has_switches FROM context_switch)
+  WHERE tag IS NOT NULL{condition}
+  GROUP BY process_key, tag_set, tag, has_switches",
+        cpu_fact::TABLE
     )
 }
 

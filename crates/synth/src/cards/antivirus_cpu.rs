@@ -59,7 +59,7 @@ fn plant(scene: &mut Scene) -> Planted {
         ]);
         if scene.is_sick() {
             let cost = scene.strong(6_000);
-            work.extend([Step::Run(looks, cost, cost), Step::Post(tells, port, file)]);
+            work.extend(scene.acts([Step::Run(looks, cost, cost), Step::Post(tells, port, file)]));
         }
         work.push(Step::Run(closes, 150, 150));
     }

@@ -43,7 +43,8 @@ fn plant(scene: &mut Scene) -> Planted {
         let fill = scene.draw(2_000, 5_000);
         let write =
             if scene.is_sick() { Step::Write(cached, reading) } else { Step::WriteOut(through, reading) };
-        steps.extend(scene.operation([Step::Run(fills, fill, fill), write]));
+        let fills = std::iter::once(Step::Run(fills, fill, fill));
+        steps.extend(scene.operation(fills.chain(scene.acts([write]))));
         steps.push(Step::Sleep(sleeps, 40_000, 90_000));
         if number == 0 {
             lazy_writer(scene, file);

@@ -40,11 +40,10 @@ fn plant(scene: &mut Scene) -> Planted {
     let mut steps = vec![Step::Sleep(sleeps, 500_000, 700_000)];
     for _ in 0..2 {
         let (hash, load) = (scene.draw(3_000, 8_000), scene.draw(1_000, 4_000));
-        steps.extend(scene.operation([
-            Step::Run(hashes, hash, hash),
-            Step::Ask(sends, Ask { port, file, waits, reason: reason::USER_REQUEST }),
-            Step::Run(loads, load, load),
-        ]));
+        let asks = Step::Ask(sends, Ask { port, file, waits, reason: reason::USER_REQUEST });
+        let hashes = std::iter::once(Step::Run(hashes, hash, hash));
+        let loads = [Step::Run(loads, load, load)];
+        steps.extend(scene.operation(hashes.chain(scene.acts([asks])).chain(loads)));
         steps.push(Step::Sleep(sleeps, 100_000, 200_000));
     }
     scene.b.script(thread, &steps, &[Step::Sleep(sleeps, 300_000, 600_000), Step::Run(loads, 200, 400)]);

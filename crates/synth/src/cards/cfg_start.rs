@@ -48,12 +48,11 @@ fn plant(scene: &mut Scene) -> Planted {
         let (work, before) = (scene.draw(4_000, 20_000), scene.draw(700, 1_400));
         scene.b.script(child, &[Step::Run(works, work, work)], &[]);
         let cost = if scene.is_sick() && !is_small { scene.strong(90_000) } else { 120 };
-        steps.extend(scene.operation([
-            Step::Run(begins, before, before),
-            Step::Run(guards, cost, cost),
-            Step::Run(begins, 300, 300),
-            Step::Start(inserts, child),
-        ]));
+        let guard = [Step::Run(guards, cost, cost)];
+        let guard = if is_small { guard.to_vec() } else { scene.acts(guard) };
+        let begun = std::iter::once(Step::Run(begins, before, before)).chain(guard);
+        let rest = [Step::Run(begins, 300, 300), Step::Start(inserts, child)];
+        steps.extend(scene.operation(begun.chain(rest)));
         let between = scene.draw(60_000, 160_000);
         steps.extend([Step::Run(own, 300, 900), Step::Sleep(sleeps, between, between)]);
     }

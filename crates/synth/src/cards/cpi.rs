@@ -56,7 +56,7 @@ fn plant(scene: &mut Scene) -> Planted {
             Step::Set(sets, go),
             Step::Sleep(sleeps, 2_000, 2_000),
         ]);
-        steps.extend(scene.operation([Step::Run(code, beside, beside)]));
+        steps.extend(scene.operation(scene.acts([Step::Run(code, beside, beside)])));
         let rest = longest - beside + 60_000;
         steps.push(Step::Sleep(sleeps, rest, rest));
     }

@@ -74,13 +74,13 @@ fn looks_up(scene: &mut Scene, main: &str, lookup: Lookup, port: Port) -> Vec<St
     let queries = scene.b.path(&[main, QUERY]);
     let code = scene.b.code(&[main, QUERY], &["dnsapi!Query_Main", "dnsapi!Cache_Lookup"]);
     let waits = scene.b.waits(&[main, QUERY, MESSAGES]);
-    vec![
+    scene.acts([
         Step::Act(queries, Act::LookupBegins(lookup)),
         Step::Run(code, 40, 40),
         Step::Ask(queries, Ask { port, file, waits, reason: reason::WR_LPC_REPLY }),
         Step::Run(code, 60, 60),
         Step::Act(queries, Act::LookupEnds),
-    ]
+    ])
 }
 
 /// The service: it asks the servers of one adapter, and of the other one if they do not answer.

@@ -51,12 +51,10 @@ fn plant(scene: &mut Scene) -> Planted {
         let work = scene.draw(4_000, 12_000);
         scene.b.script(child, &[Step::Run(works, work, work)], &[]);
         let before = scene.draw(800, 1_600);
-        steps.extend(scene.operation([
-            Step::Run(begins, before, before),
-            Step::Ask(sends, Ask { port, file, waits, reason: reason::EXECUTIVE }),
-            Step::Run(begins, 400, 400),
-            Step::Start(inserts, child),
-        ]));
+        let asks = scene.acts([Step::Ask(sends, Ask { port, file, waits, reason: reason::EXECUTIVE })]);
+        let begun = std::iter::once(Step::Run(begins, before, before)).chain(asks);
+        let rest = [Step::Run(begins, 400, 400), Step::Start(inserts, child)];
+        steps.extend(scene.operation(begun.chain(rest)));
         let between = scene.draw(60_000, 160_000);
         steps.extend([Step::Run(own, 300, 900), Step::Sleep(sleeps, between, between)]);
     }

@@ -48,11 +48,12 @@ fn plant(scene: &mut Scene) -> Planted {
     let mut steps = vec![Step::Sleep(sleeps, 400_000, 700_000)];
     for part in 0..parts {
         let pages = pages / parts + u32::from(part < pages % parts);
-        steps.extend(scene.operation(if scene.is_sick() {
-            [Step::HardFault(faults, reading(file, pages, 16_384, (code, WORK_US, WORK_US)))]
+        let works = if scene.is_sick() {
+            Step::HardFault(faults, reading(file, pages, 16_384, (code, WORK_US, WORK_US)))
         } else {
-            [Step::Run(code, pages * WORK_US, pages * WORK_US)]
-        }));
+            Step::Run(code, pages * WORK_US, pages * WORK_US)
+        };
+        steps.extend(scene.operation(scene.acts([works])));
         let between = scene.draw(80_000, 160_000);
         steps.extend([Step::Run(code, 2_000, 6_000), Step::Sleep(sleeps, between, between)]);
     }

@@ -32,10 +32,8 @@ fn plant(scene: &mut Scene) -> Planted {
         scene.b.is_background(thread);
     }
     let (count, bytes) = (scene.strong(READS), 4_096 * scene.draw(2, 6));
-    let steps = scene.operation([
-        Step::Sleep(sleeps, 300_000, 300_000),
-        Step::Read(reads, reading(file, count, bytes, (code, 200, 200))),
-    ]);
+    let read = scene.acts([Step::Read(reads, reading(file, count, bytes, (code, 200, 200)))]);
+    let steps = scene.operation([Step::Sleep(sleeps, 300_000, 300_000)].into_iter().chain(read));
     scene.b.script(thread, &steps, &[Step::Sleep(sleeps, 300_000, 600_000), Step::Run(code, 100, 300)]);
     builder(scene);
     let culprit = format!("svchost.exe ({})", scene.b.pid(program));

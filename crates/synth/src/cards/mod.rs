@@ -164,6 +164,7 @@ impl Case {
                 culprit: planted.culprit,
                 victims: victims.get(at).cloned().unwrap_or_default(),
                 cost_ns: (card.named == Named::WithCost).then_some(cost),
+                acted: truth.acted.get(card.name).copied(),
             });
         }
         truth.made = truth::Made {

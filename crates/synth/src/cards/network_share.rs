@@ -48,12 +48,13 @@ fn plant(scene: &mut Scene) -> Planted {
         let file = remote(scene, &server, &share);
         let parse = scene.draw(2_000, 6_000);
         let open = FileOperation { major: Major::Create, file, bytes: 0 };
-        steps.extend(scene.operation([
+        let opens = scene.acts([
             Step::Act(begins, Act::FileBegins(open)),
             Step::Ask(sends, Ask { port, file, waits, reason: reason::EXECUTIVE }),
             Step::Act(begins, Act::FileEnds(0)),
-            Step::Run(parses, parse, parse),
-        ]));
+        ]);
+        let parse = [Step::Run(parses, parse, parse)];
+        steps.extend(scene.operation(opens.into_iter().chain(parse)));
         steps.push(Step::Sleep(sleeps, 20_000, 60_000));
     }
     scene.b.script(thread, &steps, &[Step::Sleep(sleeps, 300_000, 600_000), Step::Run(parses, 200, 400)]);

@@ -50,8 +50,8 @@ fn plant(scene: &mut Scene) -> Planted {
     for number in 0..FILES {
         let own = scene.draw(2_200, 3_600);
         let file = scene.b.file(keep(format!(r"Export\{}\part{number}.dat", image.alias)));
+        work.extend(scene.acts([Step::Await(locks, reason::WR_RESOURCE, volume)]));
         work.extend([
-            Step::Await(locks, reason::WR_RESOURCE, volume),
             Step::Run(creates, 260, 260),
             Step::Set(unlocks, volume),
             Step::Run(formats, own, own),

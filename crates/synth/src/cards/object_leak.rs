@@ -57,8 +57,9 @@ fn plant(scene: &mut Scene) -> Planted {
     let left = if scene.is_sick() { MADE } else { 0 };
     let mut steps = vec![Step::Sleep(waits, 300_000, 500_000)];
     for _ in 0..scene.strong(ROUNDS) {
-        steps.extend([Step::Sleep(waits, 90_000, 110_000), Step::Run(fills, 300, 900)]);
-        steps.extend((0..MADE).map(|_| Step::Act(makes, made)));
+        steps.push(Step::Sleep(waits, 90_000, 110_000));
+        let makes = (0..MADE).map(|_| Step::Act(makes, made));
+        steps.extend(scene.acts(std::iter::once(Step::Run(fills, 300, 900)).chain(makes)));
         steps.extend((left..MADE).map(|_| Step::Act(destroys, gone)));
     }
     let thread = scene.b.thread(program, 10, &format!("{}!wWinMain", image.alias));

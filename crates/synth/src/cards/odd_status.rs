@@ -51,7 +51,7 @@ fn plant(scene: &mut Scene) -> Planted {
         };
         let failed = call(ACCESS_VIOLATION).into_iter().chain([Step::Sleep(pauses, pause, pause)]);
         let tries: Vec<Step> = failed.collect();
-        let tries = if scene.is_sick() { tries.repeat(TRIES) } else { Vec::new() };
+        let tries = if scene.is_sick() { scene.acts(tries.repeat(TRIES)) } else { Vec::new() };
         let ends = call(if scene.is_sick() { ACCESS_VIOLATION } else { 0 });
         let operation = tries.into_iter().chain(ends).chain([Step::Run(copies, copy, copy)]);
         steps.extend(scene.operation(operation));

@@ -47,10 +47,9 @@ fn plant(scene: &mut Scene) -> Planted {
     let mut steps = vec![Step::Sleep(sleeps, 500_000, 700_000)];
     for _ in 0..REQUESTS {
         let show = scene.draw(2_000, 5_000);
-        steps.extend(scene.operation([
-            Step::Ask(calls, Ask { port, file, waits: replies, reason: reason::WR_LPC_REPLY }),
-            Step::Run(shows, show, show),
-        ]));
+        let asks = Step::Ask(calls, Ask { port, file, waits: replies, reason: reason::WR_LPC_REPLY });
+        let shows = [Step::Run(shows, show, show)];
+        steps.extend(scene.operation(scene.acts([asks]).into_iter().chain(shows)));
         steps.push(Step::Sleep(sleeps, 100_000, 200_000));
     }
     let thread = scene.b.thread(program, 9, &format!("{}!CEventList::Fill", image.alias));

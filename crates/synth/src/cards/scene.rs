@@ -127,6 +127,26 @@ impl Scene {
         std::iter::once(Step::Begin(self.operation, None)).chain(steps).chain([Step::End]).collect()
     }
 
+    /// Steps in which the defect is: the cause acts from the begin of the first one to the end of the last
+    /// one. In the twin there is none.
+    pub(crate) fn acts(&self, steps: impl IntoIterator<Item = Step>) -> Vec<Step> {
+        self.acting(Step::Acts(self.operation), steps)
+    }
+
+    /// Steps that the defect makes longer by keeping the thread from running: it acts whenever the thread
+    /// could run and does not.
+    pub(crate) fn acts_on_ready(&self, steps: impl IntoIterator<Item = Step>) -> Vec<Step> {
+        self.acting(Step::ActsOnReady(self.operation), steps)
+    }
+
+    fn acting(&self, begins: Step, steps: impl IntoIterator<Item = Step>) -> Vec<Step> {
+        let steps = steps.into_iter();
+        if !self.is_sick {
+            return steps.collect();
+        }
+        std::iter::once(begins).chain(steps).chain([Step::ActsNoMore]).collect()
+    }
+
     /// A company with a product.
     pub(crate) fn maker(&mut self) -> &'static Maker {
         let version = format!("{}.{}.{}.0", self.draw(1, 14), self.draw(0, 9), self.draw(10, 990));

@@ -77,7 +77,7 @@ fn plant(scene: &mut Scene) -> Planted {
         let piece = scene.draw(90_000, 140_000);
         work.push(Step::Run(counts, piece, piece));
     }
-    let steps = scene.operation(work);
+    let steps = scene.operation(scene.acts_on_ready(work));
     scene.b.script(thread, &steps, &[]);
     let culprit = format!("{} ({})", spinner.name, scene.b.pid(culprit));
     Planted { culprit, victims: vec![program] }

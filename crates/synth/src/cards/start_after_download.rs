@@ -46,7 +46,8 @@ fn plant(scene: &mut Scene) -> Planted {
         let before = scene.draw(800, 1_600);
         let mut start = vec![Step::Run(begins, before, before)];
         if number == 0 {
-            start.push(Step::Ask(sends, Ask { port, file, waits, reason: reason::EXECUTIVE }));
+            let asks = Step::Ask(sends, Ask { port, file, waits, reason: reason::EXECUTIVE });
+            start.extend(scene.acts([asks]));
         }
         start.extend([Step::Run(begins, 400, 400), Step::Start(inserts, child)]);
         steps.extend(scene.operation(start));

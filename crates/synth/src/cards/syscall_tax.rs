@@ -58,7 +58,7 @@ fn plant(scene: &mut Scene) -> Planted {
         let tax = scene.strong(16_000);
         work.extend([Step::Run(own, serve, serve), Step::Run(calls, 900, 900)]);
         if scene.is_sick() {
-            work.push(Step::Run(taxed, tax, tax));
+            work.extend(scene.acts([Step::Run(taxed, tax, tax)]));
         }
     }
     let mut steps = vec![Step::Sleep(sleeps, 500_000, 600_000)];

@@ -38,7 +38,7 @@ fn plant(scene: &mut Scene) -> Planted {
         let mut steps = vec![Step::Sleep(sleeps, 100_000, 200_000)];
         for _ in 0..BURSTS {
             let burst: Vec<Step> = (0..locks).flat_map(|_| lock(scene, (enters, leaves), code)).collect();
-            steps.extend(scene.operation(burst));
+            steps.extend(scene.operation(scene.acts(burst)));
             steps.push(Step::Sleep(sleeps, 60_000, 100_000));
         }
         scene.b.script(thread, &steps, &[Step::Sleep(sleeps, 300_000, 500_000), Step::Run(code, 20, 40)]);

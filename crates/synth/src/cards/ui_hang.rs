@@ -57,7 +57,8 @@ fn plant(scene: &mut Scene) -> Planted {
             _ => Step::Ask(calls, Ask { port: far, file, waits: replies, reason: reason::WR_LPC_REPLY }),
         };
         steps.push(Step::Sleep(gets, pause, pause));
-        steps.extend(scene.operation([Step::Run(paints, own, own), hangs, Step::Run(paints, own, own)]));
+        let paint = || std::iter::once(Step::Run(paints, own, own));
+        steps.extend(scene.operation(paint().chain(scene.acts([hangs])).chain(paint())));
     }
     let thread = scene.b.thread(program, 10, &format!("{}!wWinMain", image.alias));
     scene.b.script(thread, &steps, &[Step::Sleep(gets, 200_000, 400_000), Step::Run(paints, 500, 900)]);

@@ -43,6 +43,7 @@ fn plant(scene: &mut Scene) -> Planted {
         let mut burst = vec![Step::Run(code, work, work)];
         if scene.is_sick() {
             burst.extend((0..events).map(|_| Step::Act(writes, Act::WritesForeign(provider, id, 8 * bytes))));
+            burst = scene.acts(burst);
         }
         steps.extend(scene.operation(burst));
         steps.push(Step::Sleep(sleeps, 80_000, 160_000));

@@ -97,7 +97,7 @@ fn run(scene: &mut Scene, tests: Image, thread: Thread, (used, unused): (Image, 
     let mut work = vec![Step::Run(runtime, begins, begins), Step::Run(first, registered, registered)];
     if scene.is_sick() {
         let cost = scene.strong(140_000);
-        work.push(Step::Run(second, cost, cost));
+        work.extend(scene.acts([Step::Run(second, cost, cost)]));
     }
     work.push(Step::Run(works, measured, measured));
     let steps = scene.operation(work);

@@ -55,13 +55,9 @@ fn plant(scene: &mut Scene) -> Planted {
     let mut work = Vec::new();
     for _ in 0..MOVES {
         let (own, rest) = (scene.draw(900, 2_600), scene.draw(9_000, 22_000));
-        work.extend([
-            Step::Sleep(rests, rest, rest),
-            Step::Await(waits, reason::WR_RESOURCE, lock),
-            Step::Run(moves, 180, 180),
-            Step::Set(leaves, lock),
-            Step::Run(draws, own, own),
-        ]);
+        work.push(Step::Sleep(rests, rest, rest));
+        work.extend(scene.acts([Step::Await(waits, reason::WR_RESOURCE, lock)]));
+        work.extend([Step::Run(moves, 180, 180), Step::Set(leaves, lock), Step::Run(draws, own, own)]);
     }
     let mut steps = vec![Step::Sleep(rests, 300_000, 350_000)];
     steps.extend(scene.operation(work));

@@ -47,10 +47,8 @@ fn plant(scene: &mut Scene) -> Planted {
     let mut steps = vec![Step::Sleep(sleeps, 300_000, 500_000)];
     for _ in 0..BATCHES {
         let bytes = 4_096 * scene.draw(1, 4);
-        steps.extend(
-            scene
-                .operation([Step::WriteOut(writes, reading(file, records, bytes, (code, WORK_US, WORK_US)))]),
-        );
+        let write = Step::WriteOut(writes, reading(file, records, bytes, (code, WORK_US, WORK_US)));
+        steps.extend(scene.operation(scene.acts([write])));
         let between = scene.draw(60_000, 120_000);
         steps.extend([Step::Run(code, 1_000, 3_000), Step::Sleep(sleeps, between, between)]);
     }

@@ -42,7 +42,7 @@ fn plant(scene: &mut Scene) -> Planted {
         let piece = scene.draw(50_000, 110_000);
         work.push(Step::Run(works, piece, piece));
     }
-    let steps = scene.operation(work);
+    let steps = scene.operation(scene.acts_on_ready(work));
     scene.b.script(thread, &steps, &[]);
     Planted { culprit: "HeteroPolicy".to_owned(), victims: vec![program] }
 }

@@ -40,12 +40,12 @@ fn plant(scene: &mut Scene) -> Planted {
         let works = scene.b.code(&[USER, &format!("{}!main", tool.alias)], &["ntdll!memcpy"]);
         let work = scene.draw(2_000, 6_000);
         scene.b.script(child, &[Step::Run(works, work, work)], &[]);
-        steps.extend([
+        steps.extend(scene.acts([
             Step::Run(begins, 800, 1_600),
             Step::Start(inserts, child),
             Step::Act(opens, Act::HandleOpensProcess(child_program)),
-            Step::Sleep(sleeps, 90_000, 130_000),
-        ]);
+        ]));
+        steps.push(Step::Sleep(sleeps, 90_000, 130_000));
         if !scene.is_sick() {
             steps.push(Step::Act(closes, Act::HandleCloses));
         }

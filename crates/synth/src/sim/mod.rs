@@ -5,6 +5,7 @@
 //! all else is sums.
 
 mod act;
+mod acted;
 mod cores;
 mod counters;
 mod io;

@@ -140,6 +140,7 @@ impl<W: Write + Seek> Sim<W> {
         self.finish_cores();
         self.finish_acts();
         self.truth.waited_for = self.waited_for();
+        self.finish_causes();
         let (sink, counts, end) = self.tape.finish()?;
         let mut truth = std::mem::take(&mut self.truth);
         truth.header = Header { cpu_count: self.plan.cpus, perf_freq: SECOND, duration_ns: Self::ns(end) };

@@ -65,6 +65,8 @@ pub(super) struct ThreadState {
     pub(super) dies_at: i64,
     last_cpu: Cpu,
     pub(super) account: Account,
+    /// The planted cause that acts on it.
+    pub(super) acts: Option<super::acted::Acts>,
 }
 
 impl ThreadState {
@@ -85,6 +87,7 @@ impl ThreadState {
             dies_at: plan.dies.map_or(i64::MAX, at),
             last_cpu: Cpu(0),
             account: Account::default(),
+            acts: None,
         }
     }
 }
@@ -134,6 +137,7 @@ impl<W: Write + Seek> Sim<W> {
         processor.slice += 1;
         self.truth.cpus.entry(cpu.0 as u16).or_default().switches += 1;
         let Some(new) = new else { return Ok(()) };
+        self.is_held_up(new, time);
         let waited = self.threads[new].account.switch_in(time);
         self.runs(cpu, new, time);
         self.start_slice(cpu, new, time);

@@ -123,6 +123,9 @@ impl<W: Write + Seek> Sim<W> {
             }
             Step::Begin(name, watched) => self.begin_call(thread, name, watched),
             Step::End => self.end_call(thread),
+            Step::Acts(card) => self.acts(thread, card, false),
+            Step::ActsOnReady(card) => self.acts(thread, card, true),
+            Step::ActsNoMore => self.acts_no_more(thread),
             Step::Mark(text) => self.set_mark(text)?,
         }
         Ok(if self.threads[thread].io.is_some() { Then::Computes(MICROSECOND) } else { Then::GoesOn })

@@ -55,6 +55,12 @@ impl Account {
         self.out.filter(|out| out.state == state::WAITING && self.readied.is_none()).map(|out| out.time)
     }
 
+    /// Since when it could run and does not.
+    pub(super) fn ready_since(&self) -> Option<i64> {
+        let out = self.out?;
+        if out.state == state::READY { Some(out.time) } else { self.readied }
+    }
+
     /// Ticks until now of running, waiting and being ready.
     pub(super) fn so_far(&self, now: i64) -> [i64; 3] {
         let run = self.running_since.map_or(0, |since| now - since);

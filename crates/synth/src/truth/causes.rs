@@ -16,6 +16,18 @@ pub struct Cause {
     /// How much longer the operation takes than without it; missing where one trace cannot tell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_ns: Option<i64>,
+    /// When it acts on its victims; missing for a setting that holds all the time and takes nobody's time.
+    #[serde(flatten)]
+    pub acted: Option<Acted>,
+}
+
+/// When a cause acts on its victims, since the begin of the trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Acted {
+    /// The first moment.
+    pub from_ns: i64,
+    /// The last moment.
+    pub to_ns: i64,
 }
 
 /// A process that suffers.

@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 pub use calls::{Call, CallTimes, Core, CounterSums, FunctionSamples, Link, Parked, Root, WaitSums, Watched};
-pub use causes::{Cause, Victim};
+pub use causes::{Acted, Cause, Victim};
 pub use events::{
     Alpc, AlpcCalls, AlpcWaits, Callbacks, Delivered, HardFaultSums, HardFaults, HeapSums, MiniFilter, Pool,
     PoolSums,
@@ -81,6 +81,9 @@ pub struct Truth {
     /// Causes of slowness that were planted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Cause>,
+    /// When causes acted, by the names of their cards; [`Truth::causes`] has it.
+    #[serde(skip)]
+    pub(crate) acted: BTreeMap<&'static str, Acted>,
     /// Processors of different kinds, by number.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub cores: BTreeMap<u16, Core>,

@@ -9,6 +9,7 @@
 
 mod acts;
 mod bytes;
+mod causes;
 mod cores;
 mod kit;
 mod objects;

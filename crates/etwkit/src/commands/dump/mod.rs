@@ -11,7 +11,7 @@ pub(crate) mod critical_path;
 mod declared;
 pub(crate) mod diagnose;
 pub(crate) mod explain;
-mod one_finding;
+pub(crate) mod one_finding;
 mod output;
 pub(crate) mod own;
 mod page;

@@ -34,19 +34,33 @@ pub(super) fn run(
     };
     let all = diagnosed(asked, printer)?;
     let Some(one) = all.first() else { return Ok(Exit::Nothing) };
-    let findings = &one.diagnosis.findings;
-    let Some(finding) = findings.iter().find(|finding| finding.number == number) else {
-        let hint = "etwkit diagnose lists the findings with their numbers in --json";
-        return Err(advised(
-            format!("{} has {} findings, and none is number {number}", one.trace, findings.len()),
-            hint,
-        ));
-    };
+    let finding = numbered(&one.diagnosis.findings, number, &one.trace)?;
     let archive = out_file::buffered(file, Replace::Nothing)?;
     let archive = write(archive, (&one.trace, finding), extract).with_context(|| out_file::cannot(file))?;
     out_file::keep(archive, file)?;
     printer.line(&format!("Wrote {}", file.display()))?;
     Ok(Exit::Answered)
+}
+
+/// The finding of that number.
+///
+/// # Errors
+/// There is none.
+pub(crate) fn numbered<'f>(
+    findings: &'f [FindingRow],
+    number: i64,
+    trace: &str,
+) -> anyhow::Result<&'f FindingRow> {
+    let found = findings.iter().find(|finding| finding.number == number);
+    found.ok_or_else(|| {
+        let there = match findings.len() {
+            0 => "no findings".to_owned(),
+            1 => "1 finding".to_owned(),
+            more => format!("{more} findings"),
+        };
+        let message = format!("{trace} has {there}, and none is number {number}");
+        advised(message, "`etwkit diagnose` lists the findings with their numbers")
+    })
 }
 
 /// Packs the page, the finding, and what each line of its evidence answers for people and for programs.

@@ -173,7 +173,9 @@ impl Question for CpuQuestion {
     fn tagging(&self) -> Tagging<'_> {
         match self.stack_tag_file.as_slice() {
             [] => Tagging::None,
-            files => Tagging::Derived(files),
+            // Sums are of the whole trace; stacks of a part of it are tagged when they are asked for.
+            files if self.range.is_unlimited() => Tagging::Derived(files),
+            files => Tagging::Function(files),
         }
     }
 }

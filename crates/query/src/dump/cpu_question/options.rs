@@ -9,7 +9,7 @@ use crate::dump::stack_tree::{Metric, Shape, StackTreeRequest, TreeBy};
 use crate::dump::tag_query::TagQuery;
 use crate::dump::zero::ZeroTime;
 use crate::dump::{ProcessQuery, Top};
-use crate::question::{Among, Words, group, option};
+use crate::question::{Among, Tagging, Words, group, option};
 use crate::range::{Range, Unit};
 use crate::time_format::TimeFormat;
 
@@ -38,7 +38,7 @@ declare! {
         /// ;, ! excludes)
         methods: Option<String> = option("NAMES").of(METHODS),
         /// Show these stack tags, paths with \ between; with --methods both
-        stack_tags: Option<String> = option("TAGS").called("stack-tags").excludes(&["range"]).of(Among::TAGS),
+        stack_tags: Option<String> = option("TAGS").called("stack-tags").of(Among::TAGS),
         /// Tag stacks by the rules of this file, too (.stacktags of Windows Performance Analyzer); can be
         /// repeated
         stack_tag_file: Vec<String> = option("FILE").called("stack-tag-file").shape(),
@@ -248,6 +248,7 @@ impl CpuQuestion {
             with_idle: self.idle,
             methods: self.methods.clone(),
             stack_tags: self.stack_tags.clone(),
+            tag_sets: Tagging::names(&self.stack_tag_file),
             only_tags: !self.asks_names(),
             modules: process.modules,
             only_drivers: self.only_drivers(),

@@ -43,6 +43,7 @@ pub(super) const QUANTITIES: &[Quantity] = &[
             way(Range("cpu --methods *"), Key("process_key"), "exclusive_ns"),
             way(Summary("cpu --methods *"), Key("process_key"), "exclusive_ns"),
             way(Json("cpu --stack-tags *"), Key("process_key"), "cpu_ns").only("tag_set", "default"),
+            way(Range("cpu --stack-tags *"), Key("process_key"), "cpu_ns").only("tag_set", "default"),
             way(Json("cpu --stacks"), Key("process_key"), "inclusive_ns").only("depth", "0"),
             way(Json("cpu --stacks"), Key("process_key"), "exclusive_ns"),
             way(Json("cpu --bottom-up"), Key("process_key"), "inclusive_ns").only("depth", "0"),

@@ -1,0 +1,150 @@
+//! What the rules on windows make of the tables in which the window manager itself tells of its lock and of
+//! delays, beside what they find by stacks.
+
+use etwkit_analysis::diagnose::{DiagnoseRequest, FindingRow};
+use etwkit_trace::table::{UiDelay, UserLock};
+
+use crate::support::{Machine, off};
+
+const MS: i64 = 1_000_000;
+const S: i64 = 1000 * MS;
+
+fn found(machine: &Machine, rule: &str) -> Vec<FindingRow> {
+    let request = DiagnoseRequest { rule: Some(rule.to_owned()), ..DiagnoseRequest::default() };
+    let diagnosis = request.ask(&machine.session()).unwrap();
+    let [rule] = &diagnosis.rules[..] else { panic!("{:?}", diagnosis.rules) };
+    assert!(rule.state != "failed" && rule.state != "not checked", "{rule:?}");
+    diagnosis.findings
+}
+
+/// A thread asked for the lock, had it and gave it back (ms).
+fn lock(thread_key: i32, process_key: i32, [asked, had, gave]: [i64; 3]) -> UserLock {
+    UserLock {
+        process_key: Some(process_key),
+        thread_key: Some(thread_key),
+        mode: Some("exclusive"),
+        acquire_ns: Some(had * MS),
+        release_ns: Some(gave * MS),
+        wait_ns: Some((had - asked) * MS),
+        hold_ns: Some((gave - had) * MS),
+        ..UserLock::default()
+    }
+}
+
+/// Two threads of a tool have the lock one after the other, and a window waits for both, from 100 to 170 ms;
+/// later it waits for one of them from 310 to 380 ms, and a moment for nobody else's.
+fn told() -> Machine {
+    let mut machine = Machine::new(&["window.exe", "tool.exe", "tool.exe"], S);
+    machine.locks = vec![
+        lock(2, 2, [90, 90, 140]),
+        lock(3, 2, [100, 140, 170]),
+        lock(1, 1, [100, 170, 171]),
+        lock(2, 2, [300, 300, 380]),
+        lock(1, 1, [310, 380, 381]),
+        lock(1, 1, [500, 500, 501]),
+    ];
+    machine
+}
+
+#[test]
+fn waits_for_the_lock_that_the_window_manager_tells_of_need_neither_switches_nor_stacks() {
+    let found = found(&told(), "user-lock");
+    let [one] = &found[..] else { panic!("{found:?}") };
+    // The threads of the tool that wait for each other are nobody's loss.
+    assert_eq!((one.culprit.as_str(), one.victims.as_str()), ("tool.exe (8)", "window.exe (4) 140 ms"));
+    assert_eq!((one.cost_ns, one.count, one.longest_ns), (Some(140 * MS), Some(2), Some(70 * MS)));
+    assert_eq!((one.from_ns, one.to_ns), (Some(100 * MS), Some(380 * MS)));
+    assert_eq!(one.evidence, "dump user-lock --process 4 --details");
+}
+
+#[test]
+fn a_wait_that_stacks_show_too_counts_once() {
+    let mut machine = told();
+    machine.module = Some("win32kfull.sys");
+    let stack = machine.stack(&["EnterCrit", "NtUserSetWindowPos"]);
+    machine
+        .add(off(1, 100 * MS).readied(169 * MS, 3).ran(170 * MS, 300 * MS).in_stack(stack))
+        .add(off(1, 310 * MS).readied(379 * MS, 2).ran(380 * MS, 400 * MS).in_stack(stack));
+    let both = found(&machine, "user-lock");
+    assert_eq!(both, found(&told(), "user-lock"), "what is told is exact");
+    // By stacks alone it is the same culprit.
+    machine.locks.clear();
+    let found = found(&machine, "user-lock");
+    let [one] = &found[..] else { panic!("{found:?}") };
+    assert_eq!((one.culprit.as_str(), one.count), ("tool.exe (8)", Some(2)));
+    let lines: Vec<&str> = one.evidence.lines().collect();
+    assert!(
+        lines.len() == 2 && lines[0].starts_with("dump wait --process 4 --method '*EnterCrit*"),
+        "{lines:?}"
+    );
+    assert!(lines[1].ends_with(" --chain"), "{lines:?}");
+}
+
+/// A delay of thread 1 (ms).
+fn delay(kind: &'static str, from: i64, to: i64) -> UiDelay {
+    UiDelay {
+        ts_ns: to * MS,
+        start_ns: from * MS,
+        process_key: Some(1),
+        thread_key: Some(1),
+        kind,
+        duration_ns: (to - from) * MS,
+        ..UiDelay::default()
+    }
+}
+
+#[test]
+fn delays_that_windows_tells_of_are_hangs_and_count_once_where_they_overlap() {
+    let mut machine = Machine::new(&["window.exe", "server.exe"], 5 * S);
+    machine.delays = vec![
+        delay("message", 1000, 1600),
+        delay("input", 1200, 1700),
+        // Too short, and a cursor is not a hang.
+        delay("message", 3000, 3100),
+        delay("wait_cursor", 3500, 4500),
+    ];
+    let told = found(&machine, "ui-hang");
+    let [one] = &told[..] else { panic!("{told:?}") };
+    assert_eq!(
+        one.sentence,
+        "window.exe (4) did not look for messages for 700 ms, 1 times up to 700 ms, since its window was busy \
+         with what was not recorded"
+    );
+    assert_eq!((one.cost_ns, one.from_ns, one.to_ns), (Some(700 * MS), Some(1000 * MS), Some(1700 * MS)));
+    assert_eq!(one.evidence, "dump ui-delay --process 4 --details");
+    // Switches say why: a wait for another process took most of the time. The one before was for the user.
+    machine
+        .add(off(1, 0).readied(1005 * MS, 2).ran(1006 * MS, 1010 * MS))
+        .add(off(1, 1010 * MS).readied(1650 * MS, 2).ran(1651 * MS, 1800 * MS));
+    let explained = found(&machine, "ui-hang");
+    let [one] = &explained[..] else { panic!("{explained:?}") };
+    assert_eq!(
+        (one.culprit.as_str(), one.cost_ns, one.at_ns),
+        ("server.exe (8)", Some(700 * MS), Some(1010 * MS))
+    );
+    assert!(
+        one.sentence.ends_with("since its window waited for the process server.exe (8)"),
+        "{}",
+        one.sentence
+    );
+    let expected = "dump wait --process 4 --details\ndump ui-delay --process 4 --details";
+    assert_eq!(one.evidence, expected);
+}
+
+#[test]
+fn a_hang_that_stacks_show_is_not_told_a_second_time() {
+    let mut machine = Machine::new(&["window.exe", "server.exe"], 5 * S);
+    machine.module = Some("user32.dll");
+    let (pump, works) = (machine.stack(&["GetMessageW"]), machine.stack(&["SendMessageW"]));
+    // It fetches a message at 1000 ms, waits within it from 1010 to 1790 ms, and fetches the next one at
+    // 1800 ms.
+    machine
+        .add(off(1, 0).readied(999 * MS, 2).ran(1000 * MS, 1010 * MS).in_stack(pump))
+        .add(off(1, 1010 * MS).readied(1789 * MS, 2).ran(1790 * MS, 1800 * MS).in_stack(works))
+        .add(off(1, 1800 * MS).readied(1900 * MS, 2).ran(1901 * MS, 1902 * MS).in_stack(pump));
+    let by_stacks = found(&machine, "ui-hang");
+    machine.delays = vec![delay("message", 1010, 1790)];
+    assert_eq!(by_stacks, found(&machine, "ui-hang"));
+    let [one] = &by_stacks[..] else { panic!("{by_stacks:?}") };
+    assert_eq!((one.cost_ns, one.culprit.as_str()), (Some(800 * MS), "server.exe (8)"));
+}
