@@ -27,8 +27,8 @@ pub(crate) struct Losses {
 }
 
 impl Losses {
-    /// From flags, from numbers that are missing, and from damage: that between buffers, and what a pass found
-    /// in them.
+    /// From flags, from numbers that are missing, and from damage: that between buffers, and what a pass
+    /// found in them.
     pub(crate) fn of(session: &Session, found: &[(usize, u64)]) -> Self {
         let mut losses = Self::default();
         let mut damaged: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
@@ -74,9 +74,9 @@ impl Losses {
         }
     }
 
-    /// Bytes that are no buffer may have been one of any processor, so that each may lack events up to its next
-    /// buffer. Of a buffer with damaged records its own processor may lack those up to the next one. Offsets
-    /// are in order.
+    /// Bytes that are no buffer may have been one of any processor, so that each may lack events up to its
+    /// next buffer. Of a buffer with damaged records its own processor may lack those up to the next one.
+    /// Offsets are in order.
     fn damaged(&mut self, file: &TraceFile, number: u16, offsets: &[u64]) {
         let mut offsets = offsets.iter().copied().peekable();
         let mut skipped = 0u64;

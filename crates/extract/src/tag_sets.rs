@@ -42,6 +42,7 @@ pub fn is_current(derived: &DerivedManifest) -> bool {
 #[must_use]
 pub fn own_tag_sets(derived: &DerivedManifest) -> Vec<String> {
     let tags = derived.depends_on.get(STACK_TAGS).map_or("", String::as_str);
-    let names = tags.split(';').filter_map(|set| Some(set.rsplit_once('=')?.0));
-    names.filter(|name| *name != tags::DEFAULT_SET).map(str::to_owned).collect()
+    // Tags of another program have a name and no version.
+    let names = tags.split(';').map(|set| set.rsplit_once('=').map_or(set, |(name, _)| name));
+    names.filter(|name| !["", tags::DEFAULT_SET].contains(name)).map(str::to_owned).collect()
 }
