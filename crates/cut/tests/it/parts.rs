@@ -135,7 +135,14 @@ fn check_all(files: &[PathBuf]) {
         wrong
             .extend(check(&file.file_name().unwrap().to_string_lossy(), &opened(std::slice::from_ref(file))));
     }
+    wrong.retain(|text| !is_documented(text));
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// DNS queries that were open before a part are not carried along (`docs/cut.md`): what else is logged about
+/// them are rows of `generic_event` there.
+fn is_documented(text: &str) -> bool {
+    text.starts_with("dns-") && text.contains("generic_event")
 }
 
 #[test]
