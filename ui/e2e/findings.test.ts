@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 import type { Locator, Page } from "playwright-core";
-import { card, folder, noErrors, pictures, quit, ready, serve, settled, visit } from "./support";
+import { card, folder, noErrors, pictures, quit, ready, scenario, serve, settled, visit } from "./support";
 
 const fragment = (page: Page) => decodeURIComponent(new URL(page.url()).hash);
 const textOf = async (place: Locator) => (await place.allInnerTexts()).join("\n");
@@ -166,4 +166,18 @@ test("a hostile name of a driver is shown and does nothing", async () => {
     assert.equal(await page.locator(".workspace u").count(), 0);
     assert.doesNotMatch(await textOf(page.locator("body")), /\u202e/);
   });
+});
+
+test("a link to a finding goes where a click goes", async () => {
+  const served = await serve(["--finding", "1", scenario("git-bash")], "of-a-finding");
+  try {
+    const seen = await visit(served.link);
+    await seen.page.waitForFunction(() => location.hash.includes("nwshield.sys"));
+    await settled(seen.page);
+    assert.match(fragment(seen.page), /;view=flame;.*;range=\d+-\d+;.*;module=nwshield\.sys/);
+    noErrors(seen);
+    await seen.close();
+  } finally {
+    await quit(served);
+  }
 });
