@@ -7,15 +7,13 @@ use etwkit_etl::session::{BufferEntry, TraceFile};
 use etwkit_etl::wire::buffer::flag;
 use etwkit_etl::wire::trace_header::mode;
 use etwkit_etl::{RawEvent, Session};
+use etwkit_trace::gaps::IMPLAUSIBLE_JUMP;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::needed::{Id, Needed};
 
 /// Flags of buffers that say that something is missing.
 const LOST: u16 = flag::EVENTS_LOST | flag::BUFFER_LOST;
-
-/// A jump in the numbers of buffers that is rather a damaged number than that many lost buffers.
-const IMPLAUSIBLE_JUMP: u64 = 1 << 20;
 
 /// A buffer of a session: its file and its number.
 type Buffer = (u16, u32);

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use etwkit_extract::{Extract, derive_with_tags, has_tags};
+use etwkit_query::question::Tagging;
 use etwkit_trace::tags::TagSet;
 
 use crate::rules::read;
@@ -16,7 +17,7 @@ pub fn tag_sets(files: &[PathBuf]) -> Result<Vec<TagSet>> {
     let mut sets = vec![TagSet::built_in()];
     for path in files {
         let bytes = read(path).map_err(Error::system("read", path))?;
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = Tagging::name(path);
         if sets.iter().any(|set: &TagSet| set.name() == name) {
             return Err(Error::SameTagSet { name });
         }

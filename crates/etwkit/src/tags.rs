@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use etwkit_engine::tag_sets;
+use etwkit_query::question::Tagging;
 use etwkit_trace::tags::TagSet;
 
 #[derive(Debug, Args)]
@@ -22,8 +23,7 @@ impl TagArgs {
 
     /// Names of the sets that the files become.
     pub(crate) fn names(&self) -> Vec<String> {
-        let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        self.files.iter().map(name).collect()
+        Tagging::names(&self.files)
     }
 
     /// The built-in set, and one for each file, which has its name.

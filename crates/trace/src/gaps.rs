@@ -109,7 +109,7 @@ struct File<'s> {
 }
 
 /// A jump in the numbers of buffers that is rather a damaged number than that many lost buffers.
-const IMPLAUSIBLE_JUMP: u64 = 1 << 20;
+pub const IMPLAUSIBLE_JUMP: u64 = 1 << 20;
 
 impl<'s> File<'s> {
     fn new(file: &'s TraceFile, times: &'s FileTimes, losses: &[u64]) -> Self {

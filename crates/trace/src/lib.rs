@@ -30,6 +30,7 @@ pub mod derive;
 pub mod directory;
 mod dotnet_summary;
 pub mod drivers;
+mod early;
 pub mod events;
 mod first_pass;
 pub mod gaps;

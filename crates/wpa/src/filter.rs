@@ -1,5 +1,7 @@
 //! Conditions of the query language as SQL over the columns of a graph.
 
+use etwkit_query::dump::sql::quoted;
+
 use crate::catalog::{Column, Graph, Kind};
 use crate::format::Unit;
 use crate::words::{self, Condition, Operator};
@@ -128,11 +130,6 @@ fn value(kind: Kind, literal: &str) -> Option<i64> {
     let number: f64 = digits.parse().ok()?;
     let number = number * unit.size() as f64;
     (number.is_finite() && number.abs() < 9e18).then_some(number.round() as i64)
-}
-
-/// A text as a literal of SQL.
-pub(crate) fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
 }
 
 #[cfg(test)]

@@ -5,9 +5,8 @@ use std::fmt::Write as _;
 
 use anyhow::Result;
 use etwkit_analysis::region::RegionInstance;
+use etwkit_query::dump::sql::quoted;
 use etwkit_terminal::errors::advised;
-
-use crate::filter::quoted;
 
 /// The table of instances.
 pub(crate) const TABLE: &str = "region";

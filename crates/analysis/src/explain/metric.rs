@@ -3,6 +3,7 @@
 use etwkit_query::Session;
 use etwkit_query::dump::Error;
 use etwkit_query::dump::any_rows::{AnyValue, ask_any};
+use etwkit_query::dump::sql::quoted;
 use etwkit_query::library::Query;
 use etwkit_query::question::OptionError;
 
@@ -76,10 +77,6 @@ WHERE process_match(p.name, p.pid, {process}) GROUP BY p.trace_id"
             sql => Some(sql.to_owned()),
         }
     }
-}
-
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
 }
 
 /// Gives each run its metric, and says what that is.

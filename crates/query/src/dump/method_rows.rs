@@ -6,6 +6,7 @@ use super::cpu_fact;
 use super::cpu_source::{SAMPLED, SAMPLED_EVENTS};
 use super::method::By;
 use super::sql::{ProcessQuery, quoted};
+use super::tag_query::with_default;
 use crate::range::Range;
 
 /// Columns of the rows.
@@ -69,7 +70,7 @@ pub(super) fn tags(condition: Option<&str>) -> String {
 pub(super) fn tags_in_range(sets: &[String], condition: Option<&str>) -> String {
     let condition = condition.map(|condition| format!(" AND {condition}")).unwrap_or_default();
     let named = |set: &str| format!("({})", quoted(set));
-    let sets = std::iter::once("default").chain(sets.iter().map(String::as_str)).map(named);
+    let sets = with_default(sets).map(named);
     let sets = sets.collect::<Vec<_>>().join(", ");
     format!(
         "

@@ -1,5 +1,7 @@
 //! Which stacks a question is about, by their stack tags.
 
+use etwkit_trace::tags::DEFAULT_SET;
+
 use super::sql::{any_text_condition, quoted};
 
 /// Only stacks with some tags. Without a filter all of them, those that were not recorded, too.
@@ -16,10 +18,15 @@ impl TagQuery {
     /// excluded. A stack that no rule of a set fits has the empty name there.
     #[must_use]
     pub fn condition(&self, stack: &str) -> Option<String> {
-        let sets = std::iter::once("default").chain(self.sets.iter().map(String::as_str));
+        let sets = with_default(&self.sets);
         let tags: Vec<String> =
             sets.map(|set| format!("coalesce(stack_tag({stack}, {}), '')", quoted(set))).collect();
         let tags: Vec<&str> = tags.iter().map(String::as_str).collect();
         any_text_condition(&tags, self.tags.as_deref())
     }
+}
+
+/// Names of the set that is always there, and of others.
+pub(super) fn with_default(others: &[String]) -> impl Iterator<Item = &str> {
+    std::iter::once(DEFAULT_SET).chain(others.iter().map(String::as_str))
 }

@@ -32,6 +32,7 @@ pub use value::{Format, Line, Piece, ProcessCell, ProcessColumns, Value, frames}
 pub use values::{OptionValue, Scalar, Words};
 pub use view::{Cells, Merge, Ranked, Source, SumsLine, View, largest};
 
+use std::path::Path;
 use std::time::SystemTime;
 
 use crate::Session;
@@ -52,13 +53,16 @@ pub enum Tagging<'a> {
 }
 
 impl Tagging<'_> {
-    /// Names of the sets that files make: their own without folders.
+    /// The name of the set that a file makes: its own without folders.
     #[must_use]
-    pub fn names(files: &[String]) -> Vec<String> {
-        let name = |file: &String| {
-            std::path::Path::new(file).file_name().map(|name| name.to_string_lossy().into_owned())
-        };
-        files.iter().map(|file| name(file).unwrap_or_default()).collect()
+    pub fn name(file: &Path) -> String {
+        file.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// Names of the sets that files make.
+    #[must_use]
+    pub fn names(files: &[impl AsRef<Path>]) -> Vec<String> {
+        files.iter().map(|file| Self::name(file.as_ref())).collect()
     }
 }
 

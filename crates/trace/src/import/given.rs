@@ -14,12 +14,12 @@ pub(super) enum Given<'a> {
 
 /// A stack that waits for its event.
 #[derive(Debug)]
-pub(super) enum Early {
+pub(super) enum EarlyStack {
     Keyed(StackId),
     Whole(Box<[u64]>),
 }
 
-impl Early {
+impl EarlyStack {
     pub(super) fn given(&self) -> Given<'_> {
         match self {
             Self::Keyed(id) => Given::Keyed(*id),
@@ -36,10 +36,10 @@ impl Given<'_> {
         }
     }
 
-    pub(super) fn early(self) -> Early {
+    pub(super) fn early(self) -> EarlyStack {
         match self {
-            Self::Keyed(id) => Early::Keyed(id),
-            Self::Whole(addresses) => Early::Whole(addresses.into()),
+            Self::Keyed(id) => EarlyStack::Keyed(id),
+            Self::Whole(addresses) => EarlyStack::Whole(addresses.into()),
         }
     }
 

@@ -10,8 +10,9 @@ use std::collections::hash_map::Entry as Slot;
 use rustc_hash::FxHashMap;
 
 use super::arena::{Arena, RawStack};
-use super::given::Early;
+use super::given::EarlyStack;
 pub(super) use super::given::Given;
+use crate::early::Early;
 use crate::tracker::process::ProcessKey;
 
 /// Entries that wait at most. A trace in which stacks come later than that is malicious.
@@ -19,9 +20,6 @@ const MAX_ENTRIES: usize = 1 << 20;
 
 /// Bytes of texts that wait at most, for the same reason.
 const MAX_TEXT: usize = 128 << 20;
-
-/// Stacks that came before their event; with equal time stamps they can lie in an earlier buffer.
-const MAX_EARLY: usize = 4096;
 
 /// Number of an entry: the first is 0.
 pub(super) type Seq = u64;
@@ -36,7 +34,7 @@ pub(super) trait Texts {
 const NO_SEQ: Seq = Seq::MAX;
 
 /// Whose stack an event may have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Whose {
     /// That of a thread.
     Thread(u32),
@@ -136,9 +134,7 @@ pub(super) struct Line<T> {
     waiting: FxHashMap<Key, Chain>,
     /// Context switches that wait, by time and processor; [`NO_SEQ`] where there are several.
     switches: FxHashMap<(i64, u16), Seq>,
-    early: FxHashMap<Key, Vec<(Half, Early)>>,
-    /// Stacks of all keys in `early`: a file can name one key for any number of them.
-    early_count: usize,
+    early: Early<Whose, (Half, EarlyStack)>,
     /// Waiting entries that take the stack of whichever thread of a process.
     of_processes: usize,
     pub(super) arena: Arena,
@@ -158,8 +154,7 @@ impl<T: Texts> Line<T> {
             first: 0,
             waiting: FxHashMap::default(),
             switches: FxHashMap::default(),
-            early: FxHashMap::default(),
-            early_count: 0,
+            early: Early::default(),
             of_processes: 0,
             arena: Arena::default(),
             patience,
@@ -185,23 +180,16 @@ impl<T: Texts> Line<T> {
         if let Some(whose) = entry.whose {
             let key = (entry.time, whose);
             self.of_processes += usize::from(matches!(whose, Whose::Process(_)));
-            if !self.early.is_empty()
-                && let Some(stacks) = self.early.remove(&key)
-            {
-                self.early_count -= stacks.len();
-                // A half that is there twice is of another event of this time, which is still to come.
-                let (arena, mut others) = (&mut self.arena, Vec::new());
-                for (half, stack) in stacks {
+            if !self.early.is_empty() {
+                for (half, stack) in self.early.take(&key) {
                     let slot = entry.slot(half);
                     if *slot == RawStack::Empty {
-                        *slot = stack.given().keep(arena);
+                        *slot = stack.given().keep(&mut self.arena);
                     } else {
-                        others.push((half, stack));
+                        // A half that is there twice is of another event of this time, which is still to
+                        // come. There is room for it, since it was taken out just now.
+                        self.early.keep(key, (half, stack));
                     }
-                }
-                if !others.is_empty() {
-                    self.early_count += others.len();
-                    self.early.insert(key, others);
                 }
             }
             self.join(key, seq);
@@ -284,9 +272,8 @@ impl<T: Texts> Line<T> {
             *slot = stack.keep(arena);
             attached.switches_by_processor += 1;
         // Only events of the present or the future can still come; for an earlier time it is too late.
-        } else if key.0 >= self.now && self.early_count < MAX_EARLY {
-            self.early_count += 1;
-            self.early.entry(key).or_default().push((half, stack.early()));
+        } else if key.0 >= self.now && !self.early.is_full() {
+            self.early.keep(key, (half, stack.early()));
         } else {
             attached.unattached += 1;
             attached.late += u64::from(key.0 <= self.left_early);
@@ -303,12 +290,7 @@ impl<T: Texts> Line<T> {
     pub(super) fn advance(&mut self, time: i64) {
         if time > self.now {
             self.now = time;
-            if !self.early.is_empty() {
-                let before = self.early_count;
-                self.early.retain(|(t, _), _| *t >= time);
-                self.early_count = self.early.values().map(Vec::len).sum();
-                self.attached.unattached += (before - self.early_count) as u64;
-            }
+            self.attached.unattached += self.early.forget_before(time) as u64;
         }
     }
 

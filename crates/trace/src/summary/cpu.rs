@@ -15,6 +15,7 @@ use super::modules::{ModuleId, Modules};
 use super::{process_name, process_text};
 use crate::directory::Directory;
 use crate::dotnet_summary::ManagedSamples;
+use crate::early::Early;
 use crate::tracker::method::MethodTracker;
 use crate::tracker::process::ProcessKey;
 use crate::tracker::stack::{StackId, StackPart};
@@ -22,9 +23,6 @@ use crate::tracker::stack::{StackId, StackPart};
 /// Seconds of trace time for which a sample waits for its stacks. The user half is logged when the thread
 /// returns to user mode; in the traces at hand that is after 0.4 s at the latest.
 const STACK_PATIENCE_S: i64 = 60;
-
-/// Stacks that are kept for a sample to come. At one time stamp there is one sample for each processor.
-const MAX_EARLY_STACKS: usize = 4096;
 
 /// Rows of the list `top_leaf`.
 const TOP_LEAVES: usize = 30;
@@ -107,9 +105,7 @@ pub(super) struct CpuSummary<'d> {
     inclusive: Count,
     pending: FxHashMap<(i64, u32), Vec<Pending>>,
     /// Stacks that came before the sample they may belong to.
-    early: FxHashMap<(i64, u32), Vec<(Owner, Frames)>>,
-    /// Stacks of all keys in `early`: a file can name one key for any number of them.
-    early_count: usize,
+    early: Early<u32, (Owner, Frames)>,
     /// The keys of `pending` in time order, so that old ones can be let go.
     order: VecDeque<(i64, u32)>,
     /// Raw ticks for which a sample waits for its stacks.
@@ -151,8 +147,7 @@ impl<'d> CpuSummary<'d> {
             exclusive: FxHashMap::default(),
             inclusive: Count::default(),
             pending: FxHashMap::default(),
-            early: FxHashMap::default(),
-            early_count: 0,
+            early: Early::default(),
             order: VecDeque::new(),
             patience: STACK_PATIENCE_S.saturating_mul(clock.frequency),
             stacks: StackCounts::default(),
@@ -230,9 +225,7 @@ impl<'d> CpuSummary<'d> {
                 }
             }
         }
-        let early = self.early.remove(&key).unwrap_or_default();
-        self.early_count -= early.len();
-        for (owner, frames) in early {
+        for (owner, frames) in self.early.take(&key) {
             self.attach(owner, frames);
         }
     }
@@ -280,17 +273,12 @@ impl<'d> CpuSummary<'d> {
         if self.pending.contains_key(&key) {
             self.attach(owner, frames);
         } else if owner.timestamp >= logged {
-            if self.early_count >= MAX_EARLY_STACKS {
+            if self.early.is_full() {
                 // Those of earlier times are of events that are no samples: their samples will not come.
-                self.early.retain(|(time, _), _| *time >= logged);
-                self.early_count = self.early.values().map(Vec::len).sum();
+                self.early.forget_before(logged);
             }
-            if self.early_count >= MAX_EARLY_STACKS {
-                return;
-            }
-            self.early_count += 1;
             // At equal time stamps the stack can lie in an earlier buffer than its sample.
-            self.early.entry(key).or_default().push((owner, frames));
+            self.early.keep(key, (owner, frames));
         }
     }
 
