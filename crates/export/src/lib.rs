@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod chrome;
+mod cpuprofile;
 mod error;
 mod firefox;
 mod folded;
@@ -40,6 +41,7 @@ pub static FORMATS: &[&dyn Format] = &[
     &folded::Folded,
     &svg::Svg,
     &pprof::Pprof,
+    &cpuprofile::CpuProfile,
     &perfetto::Perfetto,
     &firefox::Firefox,
     &chrome::Chrome,

@@ -41,6 +41,18 @@ fn frames(name: &str) -> [String; 2] {
 }
 
 #[test]
+fn a_cpu_profile_of_v8_has_every_name_as_it_is() {
+    for name in NAMES {
+        let file: Value = serde_json::from_slice(&written(name, "cpuprofile")).unwrap();
+        let nodes = file["nodes"].as_array().unwrap();
+        let names: Vec<&str> =
+            nodes.iter().map(|node| node["callFrame"]["functionName"].as_str().unwrap()).collect();
+        assert!(frames(name).iter().all(|frame| names.contains(&frame.as_str())), "{name:?}: {names:?}");
+        assert_eq!((file.as_object().unwrap().len(), file["samples"].as_array().unwrap().len()), (5, 6));
+    }
+}
+
+#[test]
 fn speedscope_has_every_name_as_it_is() {
     for name in NAMES {
         let file: Value = serde_json::from_slice(&written(name, "speedscope")).unwrap();

@@ -78,6 +78,57 @@ fn folded_stacks_are_lines_of_frames() {
     assert_eq!(text(&of(Some("nobody"))).0, "");
 }
 
+/// Reads a V8 CPU profile as its viewers do: a sample lasts until the next one. Stacks as
+/// `outer;inner microseconds`.
+fn read_cpu_profile(bytes: &[u8]) -> Vec<String> {
+    let file: Value = serde_json::from_slice(bytes).unwrap();
+    let nodes = file["nodes"].as_array().unwrap();
+    let id = |node: &Value| node["id"].as_u64().unwrap();
+    let mut stacks = std::collections::HashMap::from([(id(&nodes[0]), Vec::new())]);
+    for node in nodes {
+        for child in node["children"].as_array().unwrap() {
+            let child = nodes.iter().find(|node| node["id"] == *child).unwrap();
+            let mut stack: Vec<&str> = stacks[&id(node)].clone();
+            stack.push(child["callFrame"]["functionName"].as_str().unwrap());
+            assert!(stacks.insert(id(child), stack).is_none(), "a node has one parent");
+        }
+    }
+    assert_eq!(stacks.len(), nodes.len());
+    let (samples, deltas) = (file["samples"].as_array().unwrap(), file["timeDeltas"].as_array().unwrap());
+    assert_eq!(samples.len(), deltas.len());
+    let length: f64 = deltas.iter().map(|delta| delta.as_f64().unwrap()).sum();
+    assert!((length - file["endTime"].as_f64().unwrap()).abs() < 1e-6 && file["startTime"] == 0);
+    let hits: u64 = nodes.iter().map(|node| node["hitCount"].as_u64().unwrap()).sum();
+    assert_eq!(hits as usize, samples.len() - 1);
+    samples
+        .iter()
+        .zip(&deltas[1..])
+        .map(|(at, us)| format!("{} {us}", stacks[&at.as_u64().unwrap()].join(";")))
+        .collect()
+}
+
+#[test]
+fn a_cpu_profile_of_v8_has_the_weights_between_its_samples() {
+    let text = |request: &ExportRequest| {
+        let mut out = Vec::new();
+        let written = request.write(format("cpuprofile").unwrap(), &session(), &mut out).unwrap();
+        (read_cpu_profile(&out), written)
+    };
+    let (stacks, reported) = text(&of(Some("8")));
+    assert_eq!(
+        stacks,
+        ["shop.dll!main 1000.1", "shop.dll!main;shop.dll!a 1000.1", "shop.dll!main;shop.dll!b 2000.2"]
+    );
+    assert_eq!(reported, written(&of(Some("8"))).1, "all formats have the same sums");
+    let roots = text(&ExportRequest { process_roots: true, thread_roots: true, ..of(Some("12")) }).0;
+    let of_db = "db.exe (12);Thread  120 - Process 12";
+    assert_eq!(
+        roots,
+        [format!("{of_db};shop.dll!main;shop.dll!b 1000.1"), format!("{of_db};shop.dll+0x40 1000.1")]
+    );
+    assert_eq!(text(&of(Some("nobody"))).0, [""; 0]);
+}
+
 #[test]
 fn tags_choose_stacks() {
     const TAGS: &str = r#"<Tag Name=""><Tag Name="B"><Entrypoint Module="shop.dll" Method="b"/></Tag></Tag>"#;

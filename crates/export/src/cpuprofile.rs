@@ -1,0 +1,112 @@
+//! Profiles for the performance panel of Chrome and Edge, and for Visual Studio Code: the JSON of V8's CPU
+//! profiler (`Profiler.Profile` of the Chrome DevTools protocol).
+//!
+//! Readers give a sample the time up to the next one, so that the weight of a stack stands as the time between
+//! its sample and the one behind it, and the root ends the list. Samples stand in the order of the names of
+//! their frames, since a weight is the sum of samples from anywhere in the trace: a time axis that shows them
+//! has no order of time. Weights are microseconds with three decimals, which keeps nanoseconds exact.
+
+use std::collections::HashMap;
+use std::io::Write;
+
+use crate::json::{microseconds, text as json};
+use crate::profile::{Format, Head, Samples, WeighedStack, Writer, Written};
+use crate::stacks::Names;
+use crate::{Error, Result};
+
+/// The format.
+pub(crate) struct CpuProfile;
+
+impl Format for CpuProfile {
+    fn name(&self) -> &'static str {
+        "cpuprofile"
+    }
+
+    fn sentence(&self) -> &'static str {
+        "JSON of V8's CPU profiler, for the performance panel of Chrome and Edge and for Visual Studio Code"
+    }
+
+    fn begin<'o>(&self, out: &'o mut dyn Write, _: &Head<'_>) -> Result<Writer<'o>> {
+        Ok(Writer::Stacks(Box::new(Tree::new(out))))
+    }
+}
+
+/// Id of the node that all stacks begin with.
+const ROOT: usize = 1;
+
+/// A function in the calls that lead to it.
+#[derive(Debug, Default)]
+struct Node {
+    /// Number of its name; none of the root.
+    frame: Option<u32>,
+    children: Vec<usize>,
+    hits: u32,
+}
+
+/// Nodes stand before samples in the file and name their children, so that all of them have to be known before
+/// the first one is written. There are as many as there are distinct frames in stacks.
+struct Tree<'o> {
+    out: &'o mut dyn Write,
+    /// By id − 1.
+    nodes: Vec<Node>,
+    /// Ids by parent and frame.
+    known: HashMap<(usize, u32), usize>,
+    /// The innermost node of each stack, and its weight.
+    samples: Vec<(usize, i64)>,
+}
+
+impl<'o> Tree<'o> {
+    fn new(out: &'o mut dyn Write) -> Self {
+        Self { out, nodes: vec![Node::default()], known: HashMap::new(), samples: Vec::new() }
+    }
+
+    fn child(&mut self, parent: usize, frame: u32) -> usize {
+        let next = self.nodes.len() + 1;
+        let id = *self.known.entry((parent, frame)).or_insert(next);
+        if id == next {
+            self.nodes.push(Node { frame: Some(frame), ..Node::default() });
+            if let Some(parent) = self.nodes.get_mut(parent - 1) {
+                parent.children.push(id);
+            }
+        }
+        id
+    }
+}
+
+impl Samples for Tree<'_> {
+    fn sample(&mut self, sample: &WeighedStack<'_>, _: &Names) -> Result<()> {
+        let leaf = sample.path.iter().fold(ROOT, |parent, frame| self.child(parent, *frame));
+        if let Some(node) = self.nodes.get_mut(leaf - 1) {
+            node.hits += 1;
+        }
+        self.samples.push((leaf, sample.weight_ns));
+        Ok(())
+    }
+
+    fn end(self: Box<Self>, written: &Written, names: &Names) -> Result<()> {
+        let Self { out, nodes, samples, .. } = *self;
+        out.write_all(b"{\"nodes\":[").map_err(Error::Write)?;
+        for (id, node) in (ROOT..).zip(&nodes) {
+            let comma = if id > ROOT { "," } else { "" };
+            let name = json(node.frame.map_or("(root)", |frame| names.text(frame)));
+            let children: Vec<String> = node.children.iter().map(usize::to_string).collect();
+            let (hits, children) = (node.hits, children.join(","));
+            write!(
+                out,
+                "{comma}\n{{\"id\":{id},\"callFrame\":{{\"functionName\":{name},\"scriptId\":\"0\",\"url\":\"\",\
+                 \"lineNumber\":-1,\"columnNumber\":-1}},\"hitCount\":{hits},\"children\":[{children}]}}"
+            )
+            .map_err(Error::Write)?;
+        }
+        let end = microseconds(written.total_ns);
+        write!(out, "],\n\"startTime\":0,\"endTime\":{end},\n\"samples\":[").map_err(Error::Write)?;
+        for (leaf, _) in &samples {
+            write!(out, "{leaf},").map_err(Error::Write)?;
+        }
+        write!(out, "{ROOT}],\n\"timeDeltas\":[0").map_err(Error::Write)?;
+        for (_, weight_ns) in &samples {
+            write!(out, ",{}", microseconds(*weight_ns)).map_err(Error::Write)?;
+        }
+        out.write_all(b"]}\n").map_err(Error::Write)
+    }
+}
