@@ -8,14 +8,13 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use datafusion::arrow::array::{AsArray, RecordBatch};
 use datafusion::arrow::datatypes::Int64Type;
-use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::execution::FunctionRegistry as _;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::disk_manager::DiskManagerBuilder;
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::session_state::SessionState;
-use datafusion::logical_expr::{Expr, LogicalPlan};
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::execute_stream;
 use datafusion::prelude::{SQLOptions, SessionConfig, SessionContext};
 use etwkit_extract::StoreError;
@@ -28,6 +27,7 @@ use crate::catalog::{CATALOG, Catalog, SCHEMA, Tables};
 use crate::frames::Frames;
 use crate::library::Query;
 use crate::parameters::{Parameter, Values};
+use crate::plan::{names_word, needs_frames, scanned};
 use crate::rename::RenameRules;
 use crate::runtime::Threads;
 use crate::spill::Spill;
@@ -107,7 +107,7 @@ impl Session {
     /// The engine cannot be set up.
     pub fn again(&self, options: &Options) -> Result<Self> {
         let tables = self.engine.tables().with_names(options.process_names.clone());
-        let engine = Engine { tables, options: options.clone(), context: OnceLock::new() };
+        let engine = Engine::over(tables, options.clone());
         engine.context()?;
         Ok(Self::over(engine, None))
     }
@@ -129,7 +129,7 @@ impl Session {
     pub fn each(&self) -> Vec<Self> {
         let options = &self.engine.options;
         let only = |tables| Self {
-            engine: Engine { tables, options: options.clone(), context: OnceLock::new() },
+            engine: Engine::over(tables, options.clone()),
             batch: None,
             asked_methods: self.asked_methods.clone(),
             asked_left_out: self.asked_left_out.clone(),
@@ -158,6 +158,12 @@ impl Session {
     /// before are forgotten.
     pub fn use_tags(&self, sets: Arc<[TagSet]>) {
         self.engine.use_tags(sets);
+    }
+
+    /// The sets that [`Session::use_tags`] was given last.
+    #[must_use]
+    pub fn tags(&self) -> Arc<[TagSet]> {
+        self.engine.tags.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Whether a table of an extract has rows, without asking; `None` for what is no such table.
@@ -260,7 +266,7 @@ impl Session {
             return Ok(Answer::of(schema, batches, self.engine.options.cancel.clone()));
         }
         let plan = self.engine.plan(sql, Values::default())?;
-        member.learn(sql, &plan, plan_needs_frames(&plan).unwrap_or(true));
+        member.learn(sql, &plan, needs_frames(&plan).unwrap_or(true));
         self.engine.run(plan)
     }
 
@@ -338,13 +344,18 @@ pub(crate) struct Engine {
     tables: Arc<Tables>,
     options: Options,
     context: OnceLock<SessionContext>,
+    tags: Mutex<Arc<[TagSet]>>,
 }
 
 impl Engine {
     /// `has_trace_id` says whether tables lead with the number of the extract.
     pub(crate) fn new(sources: Arc<[Arc<Source>]>, options: Options, has_trace_id: bool) -> Self {
         let tables = Arc::new(Tables::new(sources, options.process_names.clone(), has_trace_id));
-        Self { tables, options, context: OnceLock::new() }
+        Self::over(tables, options)
+    }
+
+    fn over(tables: Arc<Tables>, options: Options) -> Self {
+        Self { tables, options, context: OnceLock::new(), tags: Mutex::default() }
     }
 
     pub(crate) const fn tables(&self) -> &Arc<Tables> {
@@ -375,6 +386,7 @@ impl Engine {
 
     fn use_tags(&self, sets: Arc<[TagSet]>) {
         let tables = &self.tables;
+        *self.tags.lock().unwrap_or_else(PoisonError::into_inner) = sets.clone();
         // Where setting up fails, the question that follows says so.
         if let Ok(context) = self.context() {
             context.register_udf(functions::tag(tables.loader().clone(), tables.is_several(), sets));
@@ -416,7 +428,7 @@ impl Engine {
         let told = stop.clone();
         let stream = threads.wait_for(&self.options.cancel, async move {
             let starting = async {
-                if plan_needs_frames(&plan)? {
+                if needs_frames(&plan)? {
                     loader.frames(&context.state()).await?;
                 }
                 let rows = context.execute_logical_plan(one_row::held(plan)?).await?;
@@ -428,46 +440,6 @@ impl Engine {
         let tables = self.tables.clone();
         Answer::start(stream, threads, self.options.cancel.clone(), stop, move || tables.damage(&names))
     }
-}
-
-/// Names of the tables that a plan reads.
-fn scanned(plan: &LogicalPlan) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    // What walks along never fails.
-    let _ = plan.apply_with_subqueries(|node| {
-        if let LogicalPlan::TableScan(scan) = node {
-            names.insert(scan.table_name.table().to_owned());
-        }
-        Ok(TreeNodeRecursion::Continue)
-    });
-    names
-}
-
-/// Whether a function of the plan, or of a plan inside it, looks frames up.
-/// Whether SQL has a name as a whole word.
-fn names_word(sql: &str, name: &str) -> bool {
-    let is_apart = |c: Option<char>| c.is_none_or(|c| c != '_' && !c.is_alphanumeric());
-    sql.match_indices(name).any(|(at, found)| {
-        let (before, behind) = (sql.get(..at), sql.get(at + found.len()..));
-        is_apart(before.and_then(|text| text.chars().next_back()))
-            && is_apart(behind.and_then(|text| text.chars().next()))
-    })
-}
-
-fn plan_needs_frames(plan: &LogicalPlan) -> datafusion::error::Result<bool> {
-    let needs = |expr: &Expr| {
-        expr.exists(|part| {
-            Ok(matches!(part, Expr::ScalarFunction(call) if functions::needs_frames(&call.func)))
-        })
-    };
-    let mut found = false;
-    plan.apply_with_subqueries(|node| {
-        node.apply_expressions(|expr| {
-            found |= needs(expr)?;
-            Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
-        })
-    })?;
-    Ok(found)
 }
 
 fn state(options: &Options) -> datafusion::error::Result<SessionState> {

@@ -8,12 +8,16 @@
 mod cost;
 mod owners;
 mod product;
+mod tags;
 
 use etwkit_query::Session;
 use etwkit_query::dump::{Error, Recorded, Top};
 use etwkit_query::filter::TextFilter;
+use etwkit_query::functions::default_tags;
 use etwkit_query::question::Format::{FineMilliseconds, Fixed, Megabytes, Whole, Word};
-use etwkit_query::question::{Answer, Column, Form, Line, Question, View, group, option};
+use etwkit_query::question::{
+    Answer, Column, Form, Line, OptionError, Question, Tagging, View, group, option,
+};
 use etwkit_query::range::{Range, Unit};
 
 use crate::Result;
@@ -23,6 +27,9 @@ use product::Product;
 
 /// Products that are shown if no other number is asked for.
 const SHOWN: usize = 20;
+/// Tags of the built-in rules that name products of others. The rest are parts of Windows, of runtimes and of
+/// programs, which cost what somebody asked them for.
+const PRODUCT_TAGS: &str = r"Antivirus\*;Agents\*";
 
 etwkit_query::declare! {
     /// What a row sums up.
@@ -31,6 +38,8 @@ etwkit_query::declare! {
         "product" => Product = "All files of a product: those with one company and product name.",
         "company" => Company = "All files of a company.",
         "file" => File = "A file: a driver, an executable, a library.",
+        "tag" => Tag = "A stack tag: of the built-in ones those of virus scanners and agents, unless product names \
+            others; of the rules of a file all.",
     }
 
     /// Orders of rows.
@@ -52,6 +61,9 @@ etwkit_query::declare! {
         by: OverheadBy = option("WHAT").shape(),
         /// Only products of which the name, the company or a file fits (*, ?, several with ;, ! excludes)
         product: Option<String> = option("NAMES"),
+        /// With --by tag: tag stacks by the rules of this file, too (.stacktags of Windows Performance Analyzer);
+        /// can be repeated
+        stack_tag_file: Vec<String> = option("FILE").called("stack-tag-file").shape(),
         /// Only what ended in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
         /// What a processor takes while it computes: energy is all CPU time x this (W)
@@ -62,7 +74,7 @@ etwkit_query::declare! {
 
     /// What a product costs.
     pub row OverheadRow {
-        product: String = "Product, company or file, as asked for; the file where nothing says its company.",
+        product: String = "Product, company, file or tag, as asked for; the file where nothing says its company.",
         company: Option<String> = "Company, where files say it.",
         files: String = "Files that did something, by name, with `; ` between.",
         own_cpu_ns: Option<i64> =
@@ -102,7 +114,7 @@ const PRODUCTS: View<OverheadRequest, OverheadRow> = View::new(
         Of::new("Energy", "Energy J", Fixed(2), |_, row| row.energy_j.into()),
         Of::new("Product", "Product", Word, |_, row| row.product.clone().into()),
         Of::new("Company", "Company", Word, |_, row| row.company.clone().into())
-            .shown_if(|asked| asked.by != OverheadBy::Company),
+            .shown_if(|asked| !matches!(asked.by, OverheadBy::Company | OverheadBy::Tag)),
         Of::new("Files", "Files", Word, |_, row| row.files.clone().into())
             .shown_if(|asked| asked.by != OverheadBy::File),
     ],
@@ -131,6 +143,21 @@ impl Question for OverheadRequest {
         let told = |asked: &Self, session: &Session| asked.told(session);
         Form::made::<OverheadRow>(cost::cpu_sql(self.time), told).shows(&PRODUCTS).top(self.top)
     }
+
+    fn tagging(&self) -> Tagging<'_> {
+        match self.stack_tag_file.as_slice() {
+            [] => Tagging::None,
+            files => Tagging::Function(files),
+        }
+    }
+
+    fn check(&self) -> std::result::Result<(), OptionError> {
+        if self.stack_tag_file.is_empty() || self.by == OverheadBy::Tag {
+            return Ok(());
+        }
+        let problem = "rules of stack tags make rows of --by tag only".to_owned();
+        Err(OptionError::Value { option: "stack-tag-file", problem })
+    }
 }
 
 impl OverheadRequest {
@@ -144,20 +171,34 @@ impl OverheadRequest {
         if !has.samples && !has.switches {
             SAMPLES.check(session, true)?;
         }
-        let owners = Owners::find(session, self)?;
-        let costs = Costs::sum(session, &owners, self.time)?;
         let filter = TextFilter::parse(self.product.as_deref().unwrap_or_default());
-        let mut rows: Vec<OverheadRow> = owners
-            .products()
-            .zip(&costs.of)
-            .filter(|(product, cost)| cost.is_something() && product.fits(&filter))
-            .map(|(product, cost)| self.row(product, cost, has))
-            .collect();
+        let (mut rows, mut notes) = (Vec::new(), Vec::new());
+        for owners in self.owners(session)? {
+            let costs = Costs::sum(session, &owners, self.time)?;
+            let products = owners.products().zip(&costs.of);
+            let shown = products.filter(|(product, cost)| cost.is_something() && product.fits(&filter));
+            rows.extend(shown.map(|(product, cost)| self.row(product, cost, has)));
+            notes.extend(owners.notes());
+        }
         rows.sort_by(|a, b| a.sort_value.total_cmp(&b.sort_value).then_with(|| b.product.cmp(&a.product)));
         Top { count: self.top.count.or(Some(SHOWN)), ..self.top }.cut(&mut rows);
         let model = format!("Energy is a model: CPU time x {} W; nothing of it was measured", self.watts);
-        let foot = owners.notes().into_iter().chain((!rows.is_empty()).then_some(model));
+        let foot = notes.into_iter().chain((!rows.is_empty()).then_some(model));
         Ok(Answer::rows(self, &PRODUCTS, rows).with_foot(foot.map(Line::new)))
+    }
+
+    /// Whose everything is; for stack tags by each set for itself, since each gives every stack a tag.
+    fn owners(&self, session: &Session) -> Result<Vec<Owners>> {
+        if self.by != OverheadBy::Tag {
+            return Ok(vec![Owners::find(session, self)?]);
+        }
+        let all = TextFilter::parse("");
+        let built_in = if self.product.is_some() { all.clone() } else { TextFilter::parse(PRODUCT_TAGS) };
+        let mut found = vec![tags::owners(session, default_tags(), &built_in)?];
+        for set in session.tags().iter() {
+            found.push(tags::owners(session, set, &all)?);
+        }
+        Ok(found)
     }
 
     fn row(&self, product: &Product, cost: &Cost, has: Has) -> OverheadRow {

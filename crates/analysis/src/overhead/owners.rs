@@ -47,20 +47,20 @@ pub(super) struct Owner {
 /// Whose everything is.
 #[derive(Debug)]
 pub(super) struct Owners {
-    products: Products,
+    pub(super) products: Products,
     /// By stack: the innermost product.
-    stacks: Vec<Owner>,
+    pub(super) stacks: Vec<Owner>,
     /// By stack: the innermost product that did not pass the operation on to a file system.
-    waiting: Vec<Owner>,
-    frames: Vec<Owner>,
-    threads: HashMap<i32, Owner>,
-    names: HashMap<i32, String>,
-    is_kernel_named: bool,
+    pub(super) waiting: Vec<Owner>,
+    pub(super) frames: Vec<Owner>,
+    pub(super) threads: HashMap<i32, Owner>,
+    pub(super) names: HashMap<i32, String>,
+    pub(super) is_kernel_named: bool,
 }
 
 etwkit_query::declare! {
     /// A module with what says whose it is.
-    row ModuleRow {
+    pub(super) row ModuleRow {
         module_id: i64 = "Number.",
         process_key: Option<i64> = "Process that mapped it; missing for drivers.",
         name: String = "File name.",
@@ -71,17 +71,38 @@ etwkit_query::declare! {
     }
 
     /// A thread and where it began.
-    row ThreadRow {
+    pub(super) row ThreadRow {
         thread_key: i64 = "Key.",
         process_key: Option<i64> = "Its process.",
         start_frame_id: Option<i64> = "Where it began.",
     }
 }
 
-const MODULES: &str = "SELECT m.module_id, m.process_key, m.name, m.path, m.company, m.product_name,
+pub(super) const MODULES: &str =
+    "SELECT m.module_id, m.process_key, m.name, m.path, m.company, m.product_name,
   coalesce(lower(m.name) = lower(p.name), FALSE) AS is_executable
 FROM module m LEFT JOIN process p ON p.process_key = m.process_key
 ORDER BY m.module_id";
+
+pub(super) const THREADS: &str =
+    "SELECT thread_key, process_key, start_frame_id FROM thread ORDER BY thread_key";
+
+/// Which frames are code of file systems.
+pub(super) struct FileSystems(HashSet<i32>);
+
+impl FileSystems {
+    pub(super) fn of(trace: &TraceFrames) -> Self {
+        let is_one = |frame: &i32| {
+            let name = trace.module(*frame).unwrap_or_default();
+            FILE_SYSTEMS.iter().any(|system| system.eq_ignore_ascii_case(name))
+        };
+        Self((0..i32::try_from(trace.frames()).unwrap_or(i32::MAX)).filter(is_one).collect())
+    }
+
+    pub(super) fn has(&self, frame: i32) -> bool {
+        self.0.contains(&frame)
+    }
+}
 
 impl Owners {
     /// Reads modules, threads and the tree of stacks.
@@ -97,8 +118,7 @@ impl Owners {
         let frame = |number| of_frame(trace, number, &modules, &mut is_kernel_named);
         let frames: Vec<Owner> = (0..i32::try_from(trace.frames()).unwrap_or(i32::MAX)).map(frame).collect();
         let (stacks, waiting) = of_stacks(trace, &frames);
-        let threads: Vec<ThreadRow> =
-            ask(session, "SELECT thread_key, process_key, start_frame_id FROM thread ORDER BY thread_key")?;
+        let threads: Vec<ThreadRow> = ask(session, THREADS)?;
         let threads = threads.iter().map(|row| {
             let began = row.start_frame_id.and_then(|frame| frames.get(usize::try_from(frame).ok()?));
             let own = row.process_key.and_then(|process| processes.get(&process));
@@ -159,11 +179,11 @@ impl Owners {
     }
 }
 
-fn key(number: i64) -> i32 {
+pub(super) fn key(number: i64) -> i32 {
     i32::try_from(number).unwrap_or(-1)
 }
 
-fn at(all: &[Owner], number: i64) -> Owner {
+pub(super) fn at(all: &[Owner], number: i64) -> Owner {
     usize::try_from(number).ok().and_then(|number| all.get(number)).copied().unwrap_or(NOBODY)
 }
 
@@ -233,12 +253,7 @@ fn of_frame(
 /// Owners of stacks, and those of them that wait. Callers have smaller numbers, so that their owners are
 /// known when those whom they call come.
 fn of_stacks(trace: &TraceFrames, frames: &[Owner]) -> (Vec<Owner>, Vec<Owner>) {
-    let is_file_system = |frame: &i32| {
-        let name = trace.module(*frame).unwrap_or_default();
-        FILE_SYSTEMS.iter().any(|system| system.eq_ignore_ascii_case(name))
-    };
-    let systems: HashSet<i32> =
-        (0..i32::try_from(trace.frames()).unwrap_or(i32::MAX)).filter(is_file_system).collect();
+    let systems = FileSystems::of(trace);
     let (mut all, mut waiting) = (Vec::with_capacity(trace.stacks()), Vec::with_capacity(trace.stacks()));
     for stack in 0..i32::try_from(trace.stacks()).unwrap_or(i32::MAX) {
         let (caller, frame) = trace.node(stack).unwrap_or((None, -1));
@@ -246,7 +261,7 @@ fn of_stacks(trace: &TraceFrames, frames: &[Owner]) -> (Vec<Owner>, Vec<Owner>) 
         let from = |all: &[Owner]| caller.map_or(NOBODY, |caller| at(all, caller.into()));
         all.push(if own == NOBODY { from(&all) } else { own });
         waiting.push(match own == NOBODY {
-            true if systems.contains(&frame) => NOBODY,
+            true if systems.has(frame) => NOBODY,
             true => from(&waiting),
             false => own,
         });

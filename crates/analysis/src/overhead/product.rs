@@ -85,6 +85,17 @@ impl Products {
         Self { by: asked.by, are_companies_known, numbers: HashMap::new(), all: vec![tracing] }
     }
 
+    /// For rows that are stack tags. The number of tracing stays free, since tags have one for it.
+    pub(super) fn of_tags() -> Self {
+        Self::new(&OverheadRequest { by: OverheadBy::Tag, ..OverheadRequest::default() }, true)
+    }
+
+    /// The number of a stack tag, of which this is a file.
+    pub(super) fn of_tag(&mut self, tag: &str, file: Option<&str>) -> u32 {
+        let number = self.number(tag, None);
+        file.map_or(number, |file| self.put(number, file))
+    }
+
     /// The product of a file; nothing for what is a part of Windows.
     pub(super) fn of(&mut self, file: &File<'_>) -> Option<u32> {
         let lower = file.name.to_lowercase();
@@ -110,13 +121,17 @@ impl Products {
             (OverheadBy::Company, Some(company)) if name != DEFENDER => company,
             _ => name,
         };
+        let number = self.number(name, company);
+        Some(self.put(number, file.name))
+    }
+
+    fn number(&mut self, name: &str, company: Option<&str>) -> u32 {
         let key = (name.to_lowercase(), company.unwrap_or_default().to_lowercase());
-        let number = *self.numbers.entry(key).or_insert_with(|| {
+        *self.numbers.entry(key).or_insert_with(|| {
             let company = company.map(str::to_owned);
             self.all.push(Product { name: name.to_owned(), company, files: Vec::new() });
             u32::try_from(self.all.len() - 1).unwrap_or(Self::TRACING)
-        });
-        Some(self.put(number, file.name))
+        })
     }
 
     fn put(&mut self, number: u32, file: &str) -> u32 {

@@ -7,6 +7,7 @@ use etwkit_query::range::{Range, Unit};
 use etwkit_trace::table::{
     ContextSwitch, CpuSample, DiskIo, DpcIsr, Frame, Method, Module, Process, Stack, Thread, Trace,
 };
+use etwkit_trace::tags::TagSet;
 
 use crate::support::rows;
 
@@ -183,4 +184,36 @@ fn rows_are_files_companies_or_some_products() {
     let late = ask(&OverheadRequest { time, ..OverheadRequest::default() });
     let told: Vec<_> = late.iter().map(|row| (row.product.as_str(), row.other_cpu_ns, row.wait_ns)).collect();
     assert_eq!(told, [("App", Some(0), Some(0)), ("Lamp", Some(MS), Some(0))]);
+}
+
+/// Rules of somebody who knows the driver and the service of one product, and a library of another one.
+const RULES: &str = r#"<Tag Name=""><Tag Name="Scan"><Entrypoint Module="guard*" Method="*"/></Tag>
+    <Tag Name="Hook"><Entrypoint Module="hook.dll" Method="*"/></Tag></Tag>"#;
+
+#[test]
+fn rows_are_stack_tags_of_the_rules_of_a_file() {
+    let machine = machine();
+    machine.use_tags(vec![TagSet::read("team", &[("team", RULES.as_bytes())]).unwrap()].into());
+    let ask = |product: Option<&str>| {
+        let product = product.map(str::to_owned);
+        let request = OverheadRequest { by: OverheadBy::Tag, product, ..OverheadRequest::default() };
+        let answer = request.answer(&machine).unwrap();
+        answer.rows_of::<OverheadRequest, OverheadRow>().cloned().collect::<Vec<_>>()
+    };
+    let rows = ask(None);
+    let tagged: Vec<_> = rows.iter().map(|row| (row.product.as_str(), row.files.as_str())).collect();
+    assert_eq!(tagged, [("Hook", "hook.dll"), ("Scan", "guard.sys; guardsvc.exe")]);
+    // The tag covers what the product has, so that its numbers are those of the product.
+    let (hook, scan) = (&rows[0], &rows[1]);
+    assert_eq!((hook.own_cpu_ns, hook.other_cpu_ns), (Some(0), Some(MS)));
+    assert_eq!((scan.own_cpu_ns, scan.other_cpu_ns), (Some(9 * MS), Some(4 * MS)));
+    assert_eq!((scan.waits, scan.wait_ns, scan.dpc_isr_ns), (Some(1), Some(5 * MS), Some(3 * MS)));
+    assert_eq!((scan.ready_ns, scan.disk_ns), (Some(9 * MS), Some(11 * MS)));
+    assert_eq!(scan.caused_ns, (4 + 3 + 5 + 9) * MS);
+    // Of the built-in rules only tags of products are rows, unless others are asked for by name.
+    // The driver below the logging has no tag of its own there.
+    let logging = ask(Some(r"Windows\*"));
+    let named: Vec<_> = logging.iter().map(|row| (row.product.as_str(), row.other_cpu_ns)).collect();
+    assert_eq!(named, [(r"Windows\ETW Tracing", Some(3 * MS))]);
+    assert_eq!(ask(Some("hook")).len(), 1);
 }

@@ -79,6 +79,7 @@ mod stacked;
 pub mod standby;
 pub mod start;
 pub mod stats;
+pub mod strace;
 pub mod syscall;
 pub mod tag_query;
 pub mod tcp;

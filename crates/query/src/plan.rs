@@ -1,0 +1,48 @@
+//! What a statement and its plan need, before it is answered.
+
+use std::collections::BTreeSet;
+
+use datafusion::common::tree_node::{TreeNode as _, TreeNodeRecursion};
+use datafusion::logical_expr::{Expr, LogicalPlan};
+
+use crate::functions;
+
+/// Names of the tables that a plan reads.
+pub(crate) fn scanned(plan: &LogicalPlan) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    // What walks along never fails.
+    let _ = plan.apply_with_subqueries(|node| {
+        if let LogicalPlan::TableScan(scan) = node {
+            names.insert(scan.table_name.table().to_owned());
+        }
+        Ok(TreeNodeRecursion::Continue)
+    });
+    names
+}
+
+/// Whether SQL has a name as a whole word.
+pub(crate) fn names_word(sql: &str, name: &str) -> bool {
+    let is_apart = |c: Option<char>| c.is_none_or(|c| c != '_' && !c.is_alphanumeric());
+    sql.match_indices(name).any(|(at, found)| {
+        let (before, behind) = (sql.get(..at), sql.get(at + found.len()..));
+        is_apart(before.and_then(|text| text.chars().next_back()))
+            && is_apart(behind.and_then(|text| text.chars().next()))
+    })
+}
+
+/// Whether a function of the plan, or of a plan inside it, looks frames up.
+pub(crate) fn needs_frames(plan: &LogicalPlan) -> datafusion::error::Result<bool> {
+    let needs = |expr: &Expr| {
+        expr.exists(|part| {
+            Ok(matches!(part, Expr::ScalarFunction(call) if functions::needs_frames(&call.func)))
+        })
+    };
+    let mut found = false;
+    plan.apply_with_subqueries(|node| {
+        node.apply_expressions(|expr| {
+            found |= needs(expr)?;
+            Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+        })
+    })?;
+    Ok(found)
+}
