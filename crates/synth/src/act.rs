@@ -98,6 +98,8 @@ pub(crate) enum Act {
     DelayEnds(Delayed),
     /// Starts a session of the tracing system.
     SessionStarts(SessionPlan),
+    /// The same, in place of the session that records the kernel for this trace.
+    TakesKernel(SessionPlan),
     /// Stops the session of that name, which has lost so many events.
     SessionStops(&'static str, u32),
     /// Switches a provider on.

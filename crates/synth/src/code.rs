@@ -73,10 +73,12 @@ impl CodeMap {
         })
     }
 
-    /// Gives the functions their places, and the stacks their addresses. Images tell then what is in them.
+    /// Gives the functions their places, and the stacks their addresses. The identity of an image then
+    /// depends on what is in it.
     pub(crate) fn lay_out(&mut self, modules: &mut Table<Module, ModulePlan>) {
         for module in modules.keys() {
             let functions: Vec<Function> = self.of(module).collect();
+            // Functions are spread evenly over the text, and begin where compilers would align them.
             let stride = ((modules[module].size - 2 * TEXT) / (functions.len() as u32 + 1)) & !0xF;
             for (function, place) in functions.into_iter().zip(0..) {
                 let plan = &mut self.functions[function];
@@ -106,6 +108,7 @@ impl CodeMap {
     ) -> u64 {
         let plan = &self.functions[caller];
         let callee = callee.map_or(0, |callee| hash(&self.functions[callee].name));
+        // A call takes five bytes, and the return address lies behind it.
         let offset = 5 + mix(hash(&plan.name) ^ callee.rotate_left(1)) % u64::from(plan.size - 5);
         modules[plan.module].base + u64::from(plan.rva) + offset
     }

@@ -61,7 +61,7 @@ pub(crate) struct Plan {
     pub(crate) hybrid: Option<HybridPlan>,
     /// Ticks between two samples of a processor.
     pub(crate) interval: u32,
-    /// The truth tells what starts and exits of processes cost.
+    /// The truth reports what starts and exits of processes cost.
     pub(crate) tells_starts: bool,
     /// Keys of the registry that have a control block at some time.
     pub(crate) keys: Table<RegistryKey, KeyPlan>,

@@ -78,7 +78,7 @@ impl Play {
         }
     }
 
-    /// Writes the trace and tells what is true of it.
+    /// Writes the trace and returns what is true of it.
     ///
     /// # Errors
     /// The scenario has no such scale or number of processors, or nothing can be written.

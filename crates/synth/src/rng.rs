@@ -31,6 +31,7 @@ impl Rng {
 
     /// A duration around `mean`: mostly shorter, sometimes up to four times as long.
     pub(crate) const fn around(&mut self, mean: u32) -> i64 {
+        // Both are 1024 on average, so that `mean` is the average of the result.
         let (a, b) = (self.below(2048), self.below(2048));
         1 + (mean as u64 * a * b / (1024 * 1024)) as i64
     }

@@ -58,7 +58,7 @@ pub(crate) enum Step {
     Answer(Path),
     /// Starts a thread, and its process if it is the first one.
     Start(Path, Thread),
-    /// A call that the truth tells of begins. It tells also what the other thread did meanwhile.
+    /// A call that the truth reports begins; it also reports what the other thread did meanwhile.
     Begin(&'static str, Option<Thread>),
     /// It ends.
     End,
@@ -260,7 +260,7 @@ impl Builder {
         self.plan.programs[program].pid
     }
 
-    /// The truth tells what starts and exits of processes cost.
+    /// The truth reports what starts and exits of processes cost.
     pub(crate) const fn tells_starts(&mut self) {
         self.plan.tells_starts = true;
     }
@@ -385,7 +385,7 @@ impl Builder {
         self.plan.threads[thread].efficient = true;
     }
 
-    /// Tells what a thread does: these steps once, then those again and again. Without those it ends.
+    /// Sets what a thread does: these steps once, then those again and again. Without those it ends.
     pub(crate) fn script(&mut self, thread: Thread, once: &[Step], again: &[Step]) {
         let begins = self.path(&[BEGINS]);
         let (steps, again_from) = ([once, again].concat(), once.len());

@@ -153,7 +153,7 @@ impl Stacks {
         out.push(kernel + 0x40_8AB5);
     }
 
-    /// The user frames: a system call if the stack is in one, the frames that tell the number, helpers, the
+    /// The user frames: a system call if the stack is in one, the frames that encode the number, helpers, the
     /// start of the thread.
     fn user_code(&self, executable: u64, taken: Taken, number: u64, out: &mut Vec<u64>) {
         let ntdll = self.modules[NTDLL];

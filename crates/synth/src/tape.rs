@@ -83,6 +83,8 @@ pub(crate) struct Tape<W> {
     latest: BTreeMap<u16, i64>,
     pub(crate) counts: Counts,
     payload: Payload,
+    /// Nobody records events of the kernel any more.
+    is_kernel_over: bool,
 }
 
 impl<W: Write + Seek> Tape<W> {
@@ -94,6 +96,7 @@ impl<W: Write + Seek> Tape<W> {
             latest: BTreeMap::new(),
             counts: Counts::default(),
             payload: Payload::default(),
+            is_kernel_over: false,
         };
         tape.counts.add_kernel(0, Kind(0, 0, 2), SYSTEM, 1);
         let mut masks = Payload::default();
@@ -133,6 +136,15 @@ impl<W: Write + Seek> Tape<W> {
         self.latest.get(&cpu).copied().unwrap_or(T0)
     }
 
+    /// From here on events of the kernel take their time and are not written, as on a machine whose session
+    /// somebody else has taken.
+    pub(crate) fn ends_kernel(&mut self) -> Result<()> {
+        self.now += 1;
+        self.writer.rundown_stack_keys()?;
+        self.is_kernel_over = true;
+        Ok(())
+    }
+
     /// Writes a kernel event. `ids` are thread and process of a SYSTEM header. Returns its time.
     pub(crate) fn kernel(
         &mut self,
@@ -154,6 +166,9 @@ impl<W: Write + Seek> Tape<W> {
         payload: impl FnOnce(&mut Payload),
     ) -> Result<i64> {
         self.now += 1;
+        if self.is_kernel_over {
+            return Ok(self.now);
+        }
         self.payload.0.clear();
         payload(&mut self.payload);
         let context = ids.map_or(KernelContext::None, |(tid, pid)| KernelContext::ids(tid, pid));
@@ -263,6 +278,9 @@ impl<W: Write + Seek> Tape<W> {
     ) -> Result<()> {
         // The tick in between is for the definition of a key that gets another meaning.
         self.now += 2;
+        if self.is_kernel_over {
+            return Ok(());
+        }
         let before = self.writer.stack_counts();
         write(&mut self.writer, self.now)?;
         self.latest.insert(cpu, self.now);

@@ -21,6 +21,7 @@ const TEXTS: &[(&str, &str)] = rules![
     "odd-status",
     "undecoded-events",
     "syscall-tax",
+    "logger-taken",
     "spin",
     "ntfs-checkpoint",
     "antivirus-cpu",

@@ -215,8 +215,13 @@ impl<W: Write + Seek> TraceWriter<W> {
         Ok(())
     }
 
-    /// Defines all keys that are in use, behind everything that was written.
-    pub(super) fn rundown_stack_keys(&mut self) -> Result<()> {
+    /// Defines all keys that are in use, behind everything that was written. [`TraceWriter::finish`] does so;
+    /// earlier it stands for the end of the kernel's session before that of providers. Stacks that are written
+    /// later have no keys.
+    ///
+    /// # Errors
+    /// Those of [`TraceWriter::write`].
+    pub fn rundown_stack_keys(&mut self) -> Result<()> {
         let now = self.last_time.saturating_add(1);
         let slots = std::mem::take(&mut self.stacks.slots);
         for (part, slots) in [StackPart::Kernel, StackPart::User].into_iter().zip(slots) {

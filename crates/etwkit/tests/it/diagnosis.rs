@@ -167,6 +167,21 @@ fn each_card_is_named_and_its_twin_raises_no_alarm_4() {
     check_part(3);
 }
 
+/// Two causes in one trace; `benches/scoreboard` tries many more.
+const PAIRS: [[&str; 2]; 4] = [
+    ["filter-scan", "dns-timeout"],
+    ["user-lock", "hard-faults"],
+    ["ntfs-checkpoint", "certificate-wait"],
+    ["logger-taken", "registry-storm"],
+];
+
+#[test]
+fn of_two_causes_both_are_named_with_the_cost_of_each() {
+    check((31..).zip(PAIRS).map(|(seed, names)| {
+        Case::new(names.iter().map(|name| etwkit_synth::cards::find(name).unwrap()).collect(), seed)
+    }));
+}
+
 #[test]
 fn who_keeps_the_timer_fast_and_does_nothing_is_named_below_half_of_the_trace() {
     let card = CARDS.iter().find(|card| card.name == "timer-resolution").unwrap();

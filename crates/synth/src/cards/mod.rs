@@ -14,6 +14,7 @@ mod decoys;
 mod dns_timeout;
 mod filter_scan;
 mod hard_faults;
+mod logger_taken;
 mod low_priority_io;
 mod names;
 mod network_share;
@@ -82,6 +83,7 @@ pub static CARDS: &[Card] = &[
     odd_status::CARD,
     undecoded_events::CARD,
     syscall_tax::CARD,
+    logger_taken::CARD,
     spin::CARD,
     ntfs_checkpoint::CARD,
     antivirus_cpu::CARD,

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use etwkit_etl::Guid;
 
-use super::decoys;
 use super::names::Names;
 use super::{Card, Case};
+use super::{decoys, logger_taken};
 use crate::plan::{Maker, ModulePlan, Plan, PowerPlan, ProgramPlan};
 use crate::rng::{Rng, mix};
 use crate::scenarios::windows::{
@@ -68,6 +68,8 @@ pub(crate) struct Scene {
     strength_percent: u32,
     is_sick: bool,
     operation: &'static str,
+    /// How long the kernel is recorded, in microseconds.
+    recorded_us: u32,
     kernel: Vec<Module>,
     added: u64,
 }
@@ -76,6 +78,10 @@ impl Scene {
     /// The plan of a case with what was planted; `sick` says of each card whether its defect is there.
     pub(crate) fn play(case: &Case, sick: &[bool]) -> (Plan, Vec<Planted>) {
         let seconds = case.cards.iter().map(|card| card.seconds).max().unwrap_or(1);
+        // The recording ends behind all that other cards do, so that what they cost is in the trace.
+        let is_taken = case.cards.iter().any(|card| card.name == logger_taken::CARD.name);
+        let missing_us = if is_taken { logger_taken::missing_us(case.strength_percent) } else { 0 };
+        let seconds = seconds + missing_us.div_ceil(1_000_000);
         let mut scene = Self {
             b: machine(case.cpus, seconds, &[], false),
             names: case.renamed.map_or_else(|| Names::new(case.seed), Names::strange),
@@ -83,6 +89,7 @@ impl Scene {
             strength_percent: case.strength_percent,
             is_sick: false,
             operation: "",
+            recorded_us: (seconds * 1_000_000).saturating_sub(missing_us),
             kernel: kernel_images().to_vec(),
             added: 0,
         };
@@ -105,6 +112,11 @@ impl Scene {
         self.rng = Rng::new(mix(case.seed) ^ u64::from(card.number));
         (self.is_sick, self.operation) = (is_sick, card.name);
         (card.plant)(self)
+    }
+
+    /// How long the kernel is recorded, in microseconds.
+    pub(crate) const fn recorded_us(&self) -> u32 {
+        self.recorded_us
     }
 
     /// Whether the defect is there; else this is the healthy twin: the same actors with the same load.

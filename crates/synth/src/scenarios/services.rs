@@ -77,7 +77,7 @@ fn calls(b: &mut Builder, root: &[&str], port: Port) -> [Step; 2] {
     [Step::Ask(sends, Ask { port, file, waits, reason: reason::WR_LPC_REPLY }), Step::Answered(takes)]
 }
 
-/// A process with two threads that call a service and tell the log.
+/// A process with two threads that call a service and write to the log.
 fn client(b: &mut Builder, name: &'static str, port: Port, log: Port) {
     let ids = (b.id(), 5120);
     let program = b.program(user_program(ids, "Desk.exe", "Desk.exe", DESK));

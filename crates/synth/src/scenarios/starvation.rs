@@ -87,7 +87,7 @@ fn bakes(b: &mut Builder, program: Program, part: Event) {
     b.script(thread, &[], &[Step::Await(idles, FOR_THREAD, part), Step::Run(traces, 230_000, 330_000)]);
 }
 
-/// Sleeps until something is due and computes a little, which the truth tells as calls.
+/// Sleeps until something is due and computes a little, which the truth reports as calls.
 fn periodic(
     b: &mut Builder,
     thread: Thread,

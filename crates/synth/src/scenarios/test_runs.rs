@@ -2,7 +2,7 @@
 //! nothing to do with each other: its pages have to come from the disk, a virus scanner looks into the files
 //! that it opens, and a server of names is slow. The seed decides how much of each a run has; in
 //! `test-runs-quiet` there is next to nothing of them. The calls `HardFaults`, `Scans` and `Lookup` of the
-//! truth tell what each of them cost.
+//! truth report what each of them cost.
 
 use super::dotnet::CMD;
 use super::windows::{

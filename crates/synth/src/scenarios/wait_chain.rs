@@ -164,7 +164,7 @@ fn disk(b: &mut Builder, program: Program, own: Station) {
         Step::Run(checks, 100, 300),
         Step::Read(reads, reading(file, 1, 32_768, (checks, 200, 700))),
         Step::Set(answers, own.answered),
-        // It tells its log, after the answer.
+        // It writes to its log after the answer.
         Step::Run(checks, 50, 150),
         Step::Sleep(pauses, 500, 1_500),
     ];

@@ -190,6 +190,7 @@ impl<W: Write + Seek> Sim<W> {
         let request = Request { thread, file, write, bytes, offset, init, is_background };
         if is_background {
             let idle = i64::from(self.rng.between(IDLE_US.0, IDLE_US.1)) * MICROSECOND;
+            // Each request of low priority waits for the one before it, and then for an idle time of its own.
             let after = self.background_disk.back().map_or(init, |before| before.init.max(init));
             self.background_disk.push_back(request);
             self.plan_at(after + idle, Happening::BackgroundDiskDone);
@@ -203,6 +204,7 @@ impl<W: Write + Seek> Sim<W> {
             0
         };
         let service = through + i64::from(self.rng.between(low, high)) * MICROSECOND + i64::from(bytes / 512);
+        // The disk serves one operation after the other: a later one waits until it is free.
         self.disk_free_at = self.disk_free_at.max(init) + service;
         self.plan_at(self.disk_free_at, Happening::DiskDone);
         Ok(())

@@ -124,6 +124,7 @@ impl<W: Write + Seek> Sim<W> {
         let (pid, ids) = (self.plan.programs[plan.program].pid, Some(self.ids(Some(thread))));
         self.threads[thread].alive = false;
         let last = !self.has_threads(plan.program);
+        // The images go while their last thread still runs: each of these events names it.
         if last {
             self.images(cpu, plan.program, kind::IMAGE_UNLOAD, Some(thread))?;
         }

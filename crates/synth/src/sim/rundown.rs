@@ -144,7 +144,7 @@ impl<W: Write + Seek> Sim<W> {
         let (sink, counts, end) = self.tape.finish()?;
         let mut truth = std::mem::take(&mut self.truth);
         truth.header = Header { cpu_count: self.plan.cpus, perf_freq: SECOND, duration_ns: Self::ns(end) };
-        truth.counts = counts.told();
+        truth.counts = counts.summed();
         truth.samples.stacks.distinct = self.stacks.distinct_of_samples() + self.hit.len() as u64;
         for (cpu, state) in self.cpus.iter() {
             truth.cpus.entry(cpu.0 as u16).or_default().busy_ns = state.busy_until(end) * TICK_NS;
@@ -177,7 +177,7 @@ impl<W: Write + Seek> Sim<W> {
 }
 
 impl Counts {
-    fn told(&self) -> EventCounts {
+    fn summed(&self) -> EventCounts {
         let kernel =
             |(Kind(group, opcode, version), n): (&Kind, &u64)| (format!("{group}/{opcode}/{version}"), *n);
         let classic = |((class, version, opcode), n): (&(&str, u16, u8), &u64)| {

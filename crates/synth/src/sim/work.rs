@@ -34,6 +34,7 @@ impl<W: Write + Seek> Sim<W> {
         self.load_images(cpu, thread)?;
         self.start_threads(cpu, thread)?;
         loop {
+            // An operation that has begun is finished first, even by a thread whose time to end has come.
             let then = if let Some(open) = self.threads[thread].io.take() {
                 self.io_step(cpu, thread, open)?
             } else if self.threads[thread].dies_at <= self.tape.now() {

@@ -13,7 +13,7 @@ pub struct Cause {
     pub culprit: String,
     /// Processes that suffer.
     pub victims: Vec<Victim>,
-    /// How much longer the operation takes than without it; missing where one trace cannot tell.
+    /// How much longer the operation takes than without it; missing where one trace cannot show it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_ns: Option<i64>,
     /// When it acts on its victims; missing for a setting that holds all the time and takes nobody's time.

@@ -56,7 +56,7 @@ pub struct HardFaultSums {
 pub struct Pool {
     /// By tag.
     pub by_tag: BTreeMap<String, PoolSums>,
-    /// By id of the process whose thread does it; what lives is told by tag only.
+    /// By id of the process whose thread does it; what lives is reported by tag only.
     pub by_process: BTreeMap<String, PoolSums>,
 }
 

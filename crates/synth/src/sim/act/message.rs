@@ -155,7 +155,7 @@ impl<W: Write + Seek> Sim<W> {
         let time = self.kernel_event(cpu, thread, kind::ALPC_UNWAIT, |p| {
             p.u32(0);
         })?;
-        let (what, since) = waiting.told();
+        let (what, since) = waiting.what_and_since();
         let sums = self.waits_of(thread, what);
         sums.waits += 1;
         sums.wait_ns += (time - since) * TICK_NS;
@@ -171,14 +171,14 @@ impl<W: Write + Seek> Sim<W> {
         self.truth.alpc.under_way_at_end = self.world.messages.under_way.len() as u64;
         for thread in self.threads.keys() {
             if let Some(waiting) = self.threads[thread].acting.message.waiting {
-                self.waits_of(thread, waiting.told().0).open_at_end += 1;
+                self.waits_of(thread, waiting.what_and_since().0).open_at_end += 1;
             }
         }
     }
 }
 
 impl Waiting {
-    const fn told(self) -> (&'static str, i64) {
+    const fn what_and_since(self) -> (&'static str, i64) {
         match self {
             Self::Reply(_, since) => ("reply", since),
             Self::New(since) => ("new_message", since),

@@ -109,6 +109,10 @@ impl<W: Write + Seek> Sim<W> {
             Act::DelayBegins => self.delay_begins(thread),
             Act::DelayEnds(what) => self.delay_ends(cpu, thread, what)?,
             Act::SessionStarts(plan) => self.session_starts(cpu, thread, plan)?,
+            Act::TakesKernel(plan) => {
+                self.session_starts(cpu, thread, plan)?;
+                self.tape.ends_kernel()?;
+            }
             Act::SessionStops(name, lost) => self.session_stops(cpu, thread, (name, lost))?,
             Act::ProviderOn(enabled) => self.provider_on(cpu, thread, enabled)?,
             Act::ProviderOff(enabled) => self.provider_off(cpu, thread, enabled)?,
