@@ -1420,6 +1420,10 @@ thread_key: number | null,
  */
 stack: Array<string>, 
 /**
+ * Who waited for whom in it, the victim first.
+ */
+chain: Array<string>, 
+/**
  * `high`, `medium` or `low`, and why it is not high.
  */
 confidence: string, 

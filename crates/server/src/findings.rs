@@ -45,7 +45,8 @@ fn finding(row: FindingRow, session: &Session, path: &str) -> Result<Finding> {
         victim: row.pid.map(|pid| format!("{name} ({pid})")),
         range: row.from_ns.zip(row.to_ns).map(|(from_ns, to_ns)| Range { from_ns, to_ns }),
         share: row.cost_percent.map(|percent| percent / 100.0),
-        stack: row.stack.iter().flat_map(|stack| stack.lines()).map(str::to_owned).collect(),
+        stack: lines(row.stack.as_deref()),
+        chain: lines(row.chain.as_deref()),
         evidence,
         number: row.number,
         rule: row.rule,
@@ -63,6 +64,10 @@ fn finding(row: FindingRow, session: &Session, path: &str) -> Result<Finding> {
         fix: row.fix,
         not_proved: row.not_proved,
     })
+}
+
+fn lines(text: Option<&str>) -> Vec<String> {
+    text.into_iter().flat_map(str::lines).map(str::to_owned).collect()
 }
 
 fn rule(row: RuleRow) -> RuleState {

@@ -64,6 +64,7 @@ function finding(line: string, change: Partial<Finding> = {}): Finding {
     longest_ns: 1e8,
     thread_key: 7,
     stack: [],
+    chain: [],
     confidence: "high",
     evidence: line === "" ? [] : [{ command: "", words: line.split(" "), processes: [3] }],
     why: "",

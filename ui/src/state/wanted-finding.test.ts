@@ -38,6 +38,7 @@ const finding = (number: number): Finding => ({
   longest_ns: 1e8,
   thread_key: 7,
   stack: [],
+  chain: [],
   confidence: "high",
   evidence: [{ command: "", words: "dump wait --process 12 --method Flt*".split(" "), processes: [3] }],
   why: "",

@@ -37,6 +37,8 @@ etwkit_query::declare! {
         tid: Option<i64> = "Its id.",
         stack_id: Option<i64> = "Stack of the longest piece.",
         stack: Option<String> = "Its frames, innermost first.",
+        chain: Option<String> = "Who waited for whom in the longest piece, the victim first, a line for each wait; null \
+            where it is no wait.",
         confidence: String = "`high`, `medium` or `low`, and why it is not high.",
         evidence: String = "Command lines that show the rows behind it, a line for each, without the program and the extract.",
         why: String = "Why it is so.",
@@ -188,6 +190,7 @@ impl<'s> Findings<'s> {
             tid,
             stack_id,
             stack,
+            chain: None,
             confidence: self.confidence(rule, first),
             evidence: evidence.join("\n"),
             why: rule.why.clone(),

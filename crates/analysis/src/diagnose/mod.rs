@@ -3,12 +3,14 @@
 //! - `rule`, `builtin`: rules and their files
 //! - `recorded`: whether a trace has what a rule needs
 //! - `finding`: rows of a rule → findings
+//! - `chain`: whom a victim waited for
 //! - `sentence`: templates
 //! - `fail_on`: what scripts ask a diagnosis to fail on
 //! - `question`, `view`: what front ends ask and show
 //! - `report`: findings as a file to hand on
 
 mod builtin;
+mod chain;
 mod evidence;
 mod fail_on;
 mod finding;
@@ -139,6 +141,10 @@ impl DiagnoseRequest {
         }
         for (finding, number) in findings.iter_mut().zip(1..) {
             finding.number = number;
+            // Only of what is shown: following waits reads context switches.
+            if finding.cost_ns.is_some() {
+                finding.chain = chain::of(session, finding)?;
+            }
         }
         Ok(Diagnosis { findings, rules: told, fails })
     }

@@ -62,12 +62,21 @@ fn details(finding: &FindingRow) -> impl Iterator<Item = (&'static str, &str)> {
     all.into_iter().filter(|(_, text)| !text.is_empty())
 }
 
-/// Commands that show the rows behind a finding, and its stack.
+/// Commands that show the rows behind a finding, its waits and its stack.
 fn blocks(finding: &FindingRow) -> impl Iterator<Item = (&'static str, String)> {
     let commands: String = finding.evidence.lines().map(|line| format!("etwkit {line}\n")).collect();
-    let stack = finding.stack.clone().unwrap_or_default();
-    let all = [("Evidence: add the name of the trace", commands), (STACK, stack)];
-    all.into_iter().filter(|(_, text)| !text.is_empty())
+    let commands =
+        Some(("Evidence: add the name of the trace", commands)).filter(|(_, text)| !text.is_empty());
+    commands.into_iter().chain(longest(finding).map(|(title, text)| (title, text.to_owned())))
+}
+
+/// The waits and the stack of the longest piece.
+fn longest(finding: &FindingRow) -> impl Iterator<Item = (&'static str, &str)> {
+    let all =
+        [("Waits of the longest piece", &finding.chain), ("Stack of the longest piece", &finding.stack)];
+    all.into_iter()
+        .filter_map(|(title, text)| Some((title, text.as_deref()?)))
+        .filter(|(_, text)| !text.is_empty())
 }
 
 /// A page of HTML without scripts, which loads nothing.
@@ -139,12 +148,9 @@ fn write_one(page: &mut String, (trace, finding): (&str, &FindingRow), evidence:
     }
     details(finding).try_for_each(|(title, text)| writeln!(page, "<dt>{title}<dd>{}", Text(text)))?;
     evidence.iter().try_for_each(|one| block(page, &format!("etwkit {} {trace}", one.line), &one.text))?;
-    finding.stack.iter().try_for_each(|stack| block(page, STACK, stack))?;
+    longest(finding).try_for_each(|(title, text)| block(page, title, text))?;
     writeln!(page, "</dl>")
 }
-
-/// Title of a stack.
-const STACK: &str = "Stack of the longest piece";
 
 /// Text of Markdown: whatever could be markup is escaped, line breaks become blanks.
 struct Plain<'t>(&'t str);

@@ -83,12 +83,11 @@ fn below(shown: &Shown, row: &FindingRow) -> Vec<Line> {
         lines.extend(told(label, &format!("etwkit {evidence}")));
     }
     if shown.details {
-        let stack = row.stack.iter().flat_map(|stack| stack.lines());
-        lines.extend(
-            stack
-                .zip(["stack"].into_iter().chain(std::iter::repeat("")))
-                .filter_map(|(frame, label)| told(label, frame)),
-        );
+        for (label, text) in [("chain", &row.chain), ("stack", &row.stack)] {
+            let labels = [label].into_iter().chain(std::iter::repeat(""));
+            let parts = text.iter().flat_map(|text| text.lines());
+            lines.extend(parts.zip(labels).filter_map(|(part, label)| told(label, part)));
+        }
     }
     lines
 }

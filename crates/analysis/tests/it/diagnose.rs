@@ -58,6 +58,12 @@ fn time_in_which_a_victim_could_not_go_on_counts_once() {
     assert_eq!(one.sentence, "a.exe (4) waited 60.0 ms, 2 times up to 50.0 ms; most 60.0 ms");
     assert_eq!((one.evidence.as_str(), one.fix.as_str()), ("dump wait --process 4", "End x.sys."));
     assert_eq!((one.from_ns, one.to_ns, one.confidence.as_str()), (Some(100 * MS), Some(160 * MS), "high"));
+    assert_eq!(
+        one.chain.as_deref(),
+        Some(
+            "a.exe (4) thread 101 waited 50.0 ms (UserRequest) for b.exe (8) thread 103, of which nothing was recorded"
+        )
+    );
 }
 
 #[test]

@@ -59,6 +59,8 @@ pub struct Finding {
     pub thread_key: Option<i64>,
     /// Frames of its stack, innermost first.
     pub stack: Vec<String>,
+    /// Who waited for whom in it, the victim first.
+    pub chain: Vec<String>,
     /// `high`, `medium` or `low`, and why it is not high.
     pub confidence: String,
     /// Command lines that show the rows behind it.

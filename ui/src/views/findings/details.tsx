@@ -7,7 +7,7 @@ import type { Finding } from "../../wire";
 const FRAMES = 24;
 
 export function FindingDetails({ finding }: { finding: Finding }) {
-  const { stack } = finding;
+  const { stack, chain } = finding;
   const told: [string, string][] = [
     ["Why", finding.why],
     ["Fix", finding.fix],
@@ -34,6 +34,18 @@ export function FindingDetails({ finding }: { finding: Finding }) {
             {finding.evidence.map(({ command }) => (
               <Command key={command} text={command} />
             ))}
+          </dd>
+        </div>
+      )}
+      {chain.length > 0 && (
+        <div>
+          <dt>Waits in the longest</dt>
+          <dd>
+            <ol class="finding-stack">
+              {chain.map((wait, at) => (
+                <li key={`${at} ${wait}`}>{shown(wait)}</li>
+              ))}
+            </ol>
           </dd>
         </div>
       )}

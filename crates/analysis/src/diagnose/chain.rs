@@ -1,0 +1,108 @@
+//! The chain of waits behind a finding: whom the victim waited for in the longest piece, whom that one, down to
+//! the root.
+
+use etwkit_query::Session;
+use etwkit_query::dump::Top;
+use etwkit_query::range::Range;
+
+use super::finding::FindingRow;
+use super::sentence::duration;
+use crate::Result;
+use crate::chain::{Chain, ChainRequest, ChainRow};
+use crate::root::RootKind;
+use crate::wait::{WaitRequest, WaitSort};
+
+/// A piece is told by the chain of a wait that fills at least the half of it: the rest is CPU or time ready, which
+/// the wait does not explain.
+const LEAST_SHARE: i64 = 2;
+
+/// Lines of the chain of the longest wait in the longest piece of a finding, that of the victim first; nothing
+/// where the piece is no wait.
+pub(super) fn of(session: &Session, finding: &FindingRow) -> Result<Option<String>> {
+    let FindingRow { tid: Some(tid), thread_key, at_ns: Some(from), longest_ns: Some(length), .. } = finding
+    else {
+        return Ok(None);
+    };
+    // What windows and locks report of themselves is found without switches, too.
+    if session.has_rows("context_switch") != Some(true) {
+        return Ok(None);
+    }
+    let request = ChainRequest {
+        waits: WaitRequest {
+            tid: Some(*tid),
+            time: Range { min: *from, max: from.saturating_add(*length) },
+            sort: WaitSort::Wait,
+            top: Top { count: Some(1), ..Top::default() },
+            ..WaitRequest::default()
+        },
+        // Rules know sleeps that somebody suffers from.
+        all_waits: true,
+    };
+    let chains = request.ask(session)?;
+    let is_it = |chain: &&Chain| {
+        let wait = chain.links.first();
+        // A range chooses waits that reach into it, and ids of threads are used again.
+        let is_inside =
+            wait.is_some_and(|wait| wait.thread_key == *thread_key && wait.start_ns >= Some(*from));
+        is_inside && chain.total_wait_ns().saturating_mul(LEAST_SHARE) >= *length
+    };
+    Ok(chains.iter().find(is_it).map(text))
+}
+
+/// One line for each wait: who waited, how long, why, and for what.
+fn text(chain: &Chain) -> String {
+    let lines = chain.links.iter().enumerate().map(|(at, link)| {
+        let target = match chain.links.get(at + 1) {
+            Some(next) => who(next),
+            None if chain.root.kind == RootKind::NotRecorded.name() => ended_by(link),
+            None => root(&chain.root),
+        };
+        let reason = link.wait_reason.as_deref().unwrap_or("unknown reason");
+        format!("{} waited {} ({reason}) for {target}", who(link), time(link.wait_ns))
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn who(row: &ChainRow) -> String {
+    let pid = row.pid.map(|pid| format!(" ({pid})")).unwrap_or_default();
+    let tid = row.tid.map(|tid| format!(" thread {tid}")).unwrap_or_default();
+    format!("{}{pid}{tid}", row.process.as_deref().unwrap_or("(unknown)"))
+}
+
+/// Who ended a wait of which nothing else is known.
+fn ended_by(link: &ChainRow) -> String {
+    let Some(tid) = link.readying_tid else { return "what was not recorded".to_owned() };
+    let pid = link.readying_pid.map(|pid| format!(" ({pid})")).unwrap_or_default();
+    let process = link.readying_process.as_deref().unwrap_or("(unknown)");
+    format!("{process}{pid} thread {tid}, of which nothing was recorded")
+}
+
+/// What the last one waited for.
+fn root(root: &ChainRow) -> String {
+    let routine = root.object.as_ref().map(|object| format!(" in {object}")).unwrap_or_default();
+    match root.kind.as_str() {
+        "thread_ran" => {
+            format!("{}, which ran {} and was ready {}", who(root), time(root.run_ns), time(root.ready_ns))
+        }
+        "disk_io" => {
+            let (operation, file) = (root.operation.as_deref(), root.object.as_deref());
+            let length = root.start_ns.zip(root.readied_ns).map(|(from, to)| to.saturating_sub(from));
+            let bytes = root.size_bytes.unwrap_or_default();
+            let operation = operation.unwrap_or("transfer");
+            format!(
+                "a disk {operation} of {bytes} bytes in {}: {}",
+                time(length),
+                file.unwrap_or("(no file name)")
+            )
+        }
+        "timer" => "a timer".to_owned(),
+        "io_completion" => "the completion of an I/O request".to_owned(),
+        "dpc" => format!("a DPC or interrupt{routine}"),
+        "open" => "what had not come when the trace ended".to_owned(),
+        other => other.replace('_', " "),
+    }
+}
+
+fn time(ns: Option<i64>) -> String {
+    ns.map_or_else(|| "an unknown time".to_owned(), duration)
+}
