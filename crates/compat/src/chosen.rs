@@ -64,6 +64,7 @@ pub(crate) fn columns(dump: &str, native: &mut Native, notes: &mut Vec<String>) 
         let of = OF_LISTS
             .iter()
             .filter(|list| list.dump == dump && list.columns.split(' ').any(|column| column == lower));
+        // A column of no such list is passed on as it is: our own option refuses names that it does not know.
         let lists: Vec<&OfList> = of.collect();
         if !lists.is_empty() && !lists.iter().any(|list| (list.is_asked)(native)) {
             notes.push(format!("-column {part}: what is listed has no such column"));

@@ -27,6 +27,8 @@ pub(crate) fn translate(words: &[String], find: Find<'_>) -> anyhow::Result<Step
         Ok(true)
     })?;
     let (mut native, notes) = (said.native, &mut step.notes);
+    // Repeated switches are dropped first, because the next step compares switches with each other, and
+    // columns depend on which of them are left.
     last_of_each(&mut native);
     reconcile::reconcile(dump.native, &mut native, notes);
     chosen::columns(dump.native, &mut native, notes);
@@ -60,6 +62,7 @@ fn idle(name: &str, dump: &Dump, line: &mut Line) -> anyhow::Result<String> {
 fn sub_command(words: &[String]) -> anyhow::Result<(&'static Dump, Vec<String>)> {
     let is_dump = |word: &&String| word.eq_ignore_ascii_case("-dump");
     let at = words.iter().position(|word| is_dump(&word)).map(|at| at + 1);
+    // The word behind `-dump` goes first: values of other switches can be words that name a sub command.
     let behind = at.and_then(|at| Some((at, tables::dump(words.get(at)?)?)));
     // It may stand anywhere.
     let found =

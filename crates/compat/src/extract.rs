@@ -183,14 +183,18 @@ impl Extraction {
                 let mut native = self.command(&target);
                 pair(&mut native, "--range", &format!("{begin}..{end}"));
                 native.push("--keep-whole".into());
+                // Behind it nothing is an option, also not a trace that begins with `-`.
+                native.push("--".into());
                 native.push(trace.into());
                 commands.push((target, native));
             }
+            // Traces of one folder go into one command, which extracts several of them at the same time.
             if self.regions.is_empty() {
                 match commands.iter_mut().find(|(of, _)| *of == folder) {
                     Some((_, native)) => native.push(trace.into()),
                     None => {
-                        let native = self.command(&folder).into_iter().chain([trace.into()]).collect();
+                        let begin = self.command(&folder).into_iter();
+                        let native = begin.chain(["--".into(), trace.into()]).collect();
                         commands.push((folder, native));
                     }
                 }
@@ -298,6 +302,23 @@ mod tests {
         assert!(regions(&["1"]).unwrap_err().contains("pairs"));
         assert!(regions(&["2", "1"]).unwrap_err().contains("lies before"));
         assert!(regions(&["a", "b"]).unwrap_err().contains("expected seconds"));
+    }
+
+    #[test]
+    fn a_trace_is_no_option() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().to_str().unwrap();
+        let commands = |more: &[&str]| {
+            let words = [&["-extract", "all", "-fd", "x", "-outdir", out][..], more].concat();
+            let words: Vec<String> = words.into_iter().map(str::to_owned).collect();
+            let extraction = Extraction::read(&words).unwrap();
+            extraction.commands(&["-x.etl".into(), "b.etl".into()]).unwrap()
+        };
+        let [command] = <[Native; 1]>::try_from(commands(&[])).unwrap();
+        assert!(command.ends_with(&["--".into(), "-x.etl".into(), "b.etl".into()]), "{command:?}");
+        let [first, second] = <[Native; 2]>::try_from(commands(&["-extractregion", "1", "2"])).unwrap();
+        assert!(first.ends_with(&["--".into(), "-x.etl".into()]), "{first:?}");
+        assert!(second.ends_with(&["--".into(), "b.etl".into()]), "{second:?}");
     }
 
     #[test]

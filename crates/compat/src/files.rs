@@ -194,6 +194,7 @@ pub(crate) fn named(path: &Path) -> Option<PathBuf> {
 fn matching(query: &str, is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
     let parts: Vec<&str> = query.split(';').map(str::trim).filter(|part| !part.is_empty()).collect();
     let of = |part: &str| part.rfind(['\\', '/', ':']).map_or(0, |at| at + 1);
+    // All parts filter the files of one folder, which the first part names.
     let folder = parts.first().map_or("", |first| first[..of(first)].trim_start_matches('!'));
     let filters: Vec<String> = parts
         .iter()
@@ -228,6 +229,7 @@ pub(crate) fn fits(filter: &TextFilter, path: &Path) -> bool {
 fn list(folder: &Path, is_recursive: bool, found: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     let entries = std::fs::read_dir(folder).with_context(|| folder.display().to_string())?;
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    // File systems list names in different orders.
     paths.sort();
     for path in paths {
         if is_extract_folder(&path) || (path.is_file() && is_asked(&path)) {

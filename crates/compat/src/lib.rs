@@ -143,6 +143,7 @@ pub fn is_line(args: &[OsString]) -> bool {
     let stem = Path::new(program).file_stem().unwrap_or_default().to_string_lossy().to_lowercase();
     let begins = words.first().is_some_and(|word| {
         let word = word.to_string_lossy();
+        // One dash and one letter is an option of ours.
         word.starts_with('-') && !word.starts_with("--") && word.len() > 2
     });
     let meant = || words.first().and_then(|word| similar_command(&word.to_string_lossy())).is_some();

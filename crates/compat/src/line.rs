@@ -74,6 +74,7 @@ pub(crate) fn range(name: &str, line: &mut Line) -> anyhow::Result<String> {
     let first = line.required(name)?;
     let (min, max) = match split_dash(&first) {
         Some((min, max)) => (min.to_owned(), Some(max.to_owned())),
+        // Only a number can be the second half: what else stands behind belongs to the rest of the line.
         None => (first.clone(), line.number()),
     };
     Ok(format!("{}..{}", point(&min), max.as_deref().map(point).unwrap_or_default()))

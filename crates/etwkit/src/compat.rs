@@ -12,7 +12,7 @@ use etwkit_terminal::Exit;
 use etwkit_terminal::style::When;
 
 use crate::cli::{Cli, Command, ExtractArgs};
-use crate::commands::extract::{Done, run_told};
+use crate::commands::extract::{Done, run_reporting};
 use crate::options::Given;
 use crate::printer::Printer;
 
@@ -87,7 +87,7 @@ struct ChosenTests {
     tests: Given<Selection>,
 }
 
-/// Makes extracts, and tells of it in the words of ETWAnalyzer.
+/// Makes extracts, and reports on them in the words of ETWAnalyzer.
 fn extract(extraction: &Extraction, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let selected =
         |args: &[OsString]| -> anyhow::Result<Selection> { Ok(parsed::<ChosenTests>(args)?.tests.read()?) };
@@ -101,7 +101,7 @@ fn extract(extraction: &Extraction, printer: &mut Printer<'_>) -> anyhow::Result
     }
     let (start, mut progress) = (Instant::now(), extraction.progress(&traces));
     for command in extraction.commands(&traces)? {
-        let exit = run_told(&extract_args(&command)?, &mut |Done { trace, target, kept }| {
+        let exit = run_reporting(&extract_args(&command)?, &mut |Done { trace, target, kept }| {
             let lines = progress.of(trace, target, kept);
             lines.iter().try_for_each(|line| Ok(printer.line(line)?))
         })?;

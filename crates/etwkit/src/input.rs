@@ -76,6 +76,7 @@ fn keep_standard_input(args: &TraceArgs) -> anyhow::Result<TempDir> {
     let kept = || {
         let folder = tempfile::Builder::new().prefix("etwkit-").tempdir_in(&place)?;
         let mut file = File::create(folder.path().join(STANDARD_INPUT))?;
+        // One byte more than allowed shows that there is more.
         let bytes = std::io::copy(&mut input.lock().take(limit.saturating_add(1)), &mut file)?;
         Ok::<_, std::io::Error>((folder, bytes))
     };

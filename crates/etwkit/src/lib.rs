@@ -82,7 +82,7 @@ pub(crate) struct Screen<'w> {
     pub(crate) out: &'w mut dyn Write,
     pub(crate) err: &'w mut dyn Write,
     pub(crate) terminal: Terminal,
-    /// What a console was told of colours, for all of its lines.
+    /// Colours that a console was started with, for all of its lines.
     pub(crate) session: Option<When>,
     /// How much a console says of all of its lines.
     pub(crate) speech: Speech,

@@ -35,6 +35,7 @@ pub(crate) fn arg(option: &Opt) -> Arg {
         Kind::Two => arg.num_args(2),
     };
     let arg = if option.kind == Kind::Flag { arg } else { arg.value_name(option.value_name) };
+    // Without the `=`, the word behind an option whose value may be missing would be taken for that value.
     let arg = option.alone.into_iter().fold(arg, |arg, value| {
         arg.num_args(0..=1).require_equals(!option.is_apart).default_missing_value(value)
     });

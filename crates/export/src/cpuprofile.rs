@@ -1,10 +1,13 @@
 //! Profiles for the performance panel of Chrome and Edge, and for Visual Studio Code: the JSON of V8's CPU
 //! profiler (`Profiler.Profile` of the Chrome DevTools protocol).
 //!
-//! Readers give a sample the time up to the next one, so that the weight of a stack stands as the time between
-//! its sample and the one behind it, and the root ends the list. Samples stand in the order of the names of
-//! their frames, since a weight is the sum of samples from anywhere in the trace: a time axis that shows them
-//! has no order of time. Weights are microseconds with three decimals, which keeps nanoseconds exact.
+//! The format has times between samples, and its readers do not agree whether such a time belongs to the
+//! sample in front of it (Chrome, speedscope) or behind it (`cpuprofile-to-flamegraph`). So each stack has two
+//! samples with its weight between them, and no time passes between two stacks.
+//!
+//! Samples stand in the order of the names of their frames, since a weight is the sum of samples from anywhere
+//! in the trace: the time axis of a viewer shows no order of time. Weights are microseconds with three
+//! decimals, which keeps nanoseconds exact.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -43,8 +46,8 @@ struct Node {
     hits: u32,
 }
 
-/// Nodes stand before samples in the file and name their children, so that all of them have to be known before
-/// the first one is written. There are as many as there are distinct frames in stacks.
+/// Nodes stand before samples in the file and name their children, so that all of them have to be known
+/// before the first one is written. There are as many as there are distinct frames in stacks.
 struct Tree<'o> {
     out: &'o mut dyn Write,
     /// By id − 1.
@@ -77,7 +80,7 @@ impl Samples for Tree<'_> {
     fn sample(&mut self, sample: &WeighedStack<'_>, _: &Names) -> Result<()> {
         let leaf = sample.path.iter().fold(ROOT, |parent, frame| self.child(parent, *frame));
         if let Some(node) = self.nodes.get_mut(leaf - 1) {
-            node.hits += 1;
+            node.hits += 2;
         }
         self.samples.push((leaf, sample.weight_ns));
         Ok(())
@@ -100,12 +103,14 @@ impl Samples for Tree<'_> {
         }
         let end = microseconds(written.total_ns);
         write!(out, "],\n\"startTime\":0,\"endTime\":{end},\n\"samples\":[").map_err(Error::Write)?;
-        for (leaf, _) in &samples {
-            write!(out, "{leaf},").map_err(Error::Write)?;
+        for (at, (leaf, _)) in samples.iter().enumerate() {
+            let comma = if at > 0 { "," } else { "" };
+            write!(out, "{comma}{leaf},{leaf}").map_err(Error::Write)?;
         }
-        write!(out, "{ROOT}],\n\"timeDeltas\":[0").map_err(Error::Write)?;
-        for (_, weight_ns) in &samples {
-            write!(out, ",{}", microseconds(*weight_ns)).map_err(Error::Write)?;
+        out.write_all(b"],\n\"timeDeltas\":[").map_err(Error::Write)?;
+        for (at, (_, weight_ns)) in samples.iter().enumerate() {
+            let comma = if at > 0 { "," } else { "" };
+            write!(out, "{comma}0,{}", microseconds(*weight_ns)).map_err(Error::Write)?;
         }
         out.write_all(b"]}\n").map_err(Error::Write)
     }

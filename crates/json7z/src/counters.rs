@@ -74,7 +74,7 @@ fn branches(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
     let (mut methods, mut costs) = (Vec::new(), Vec::new());
     reader.object(|reader, name| {
         match name {
-            "Methods" => methods = reader.all(|reader| Ok(Some(reader.text()?.unwrap_or_default())))?,
+            "Methods" => methods = reader.texts()?,
             "Costs" => costs = reader.all(|reader| cost(reader).map(Some))?,
             _ => reader.unknown()?,
         }

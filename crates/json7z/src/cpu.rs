@@ -141,7 +141,7 @@ impl Cpu {
     fn methods(&mut self, reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
         reader.object(|reader, name| {
             match name {
-                "MethodNames" => self.names = reader.all(Reader::text)?,
+                "MethodNames" => self.names = reader.texts()?,
                 "HasCSwitchData" => self.has_switches = reader.flag()?,
                 "HasCPUSamplingData" => self.has_samples = reader.flag()?,
                 "ContainsAllCPUData" => {
@@ -214,12 +214,13 @@ impl Cpu {
 
     /// Adds what is known of processors to their rows.
     pub(crate) fn complete(&self, mut cores: Vec<CpuCore>) -> Vec<CpuCore> {
-        for (cpu, told) in &self.topology {
+        for (cpu, core) in &self.topology {
+            // Rows are numbered from 0 without gaps, so that the number of a processor is its place.
             let known = usize::try_from(*cpu).ok().and_then(|at| cores.get_mut(at));
             if let Some(row) = known {
-                row.nominal_mhz = told.mhz;
-                row.efficiency_class = told.class;
-                row.relative_performance_percent = told.performance;
+                row.nominal_mhz = core.mhz;
+                row.efficiency_class = core.class;
+                row.relative_performance_percent = core.performance;
             }
         }
         cores
@@ -237,7 +238,7 @@ impl Cpu {
 
     /// Whether there were context switches.
     pub(crate) fn has_switches(&self) -> bool {
-        // Where the file does not say it, what it tells of decides.
+        // Where the file does not say it, what it contains decides.
         let waits = |cost: &Cost| cost.wait_ms > 0 || cost.switches.is_some_and(|switches| switches > 0);
         self.has_switches.unwrap_or_else(|| self.has_other_waits || self.costs.iter().any(waits))
     }
@@ -292,6 +293,8 @@ fn method(
     (is_sampled, has_switches): (bool, bool),
     system: Option<i32>,
 ) -> CpuMethod {
+    // Costs without a name stay under their number: without them, the methods would have less CPU than their
+    // process.
     let unnamed = format!("method {}", cost.method);
     let named = Named::parse(names.get(cost.method as usize).map_or(&unnamed, String::as_str));
     let path = |module| modules.path(cost.process, system, module).map(str::to_owned);
@@ -338,6 +341,7 @@ fn ranges(cores: &[i64]) -> String {
     let mut parts: Vec<(i64, i64)> = Vec::new();
     for core in sorted {
         match parts.last_mut() {
+            // The numbers come from the file, and the largest one has no next.
             Some((_, end)) if end.checked_add(1) == Some(core) => *end = core,
             _ => parts.push((core, core)),
         }

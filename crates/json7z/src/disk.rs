@@ -154,6 +154,7 @@ impl Disks {
         // One row for each file, disk, process and priority, as sums of traces have it.
         let (mut sums, mut order) = (HashMap::new(), Vec::new());
         for (drive, row) in self.files {
+            // Drives get their disks only here, because the list of partitions can stand behind the files.
             let disk = match drive.strip_prefix("Id").map(str::parse) {
                 Some(Ok(number)) => number,
                 _ => self.drives.get(&drive).copied().unwrap_or(NO_DISK),
@@ -174,6 +175,8 @@ impl Disks {
         }
         import.found("disk I/O", !order.is_empty());
         import.lack("disk_file: reads, writes and flushes as numbers, and times with the queue", order.len());
+        // Files without a name come last. The rest of the key decides between equal names, so that the same
+        // file always becomes the same extract.
         order.sort_by(|a, b| a.0.is_none().cmp(&b.0.is_none()).then_with(|| a.cmp(b)));
         let mut rows = Rows::default();
         for key in &order {

@@ -103,6 +103,7 @@ impl Extended {
         self.methods.sort_by_key(|method| method.index);
         let (mut classes, mut percentiles) = (Vec::new(), Vec::new());
         for method in &self.methods {
+            // The shift keeps the sign, so that -1 stays -1, which stands for no process.
             let process_key = import.processes.at(method.index >> METHOD_BITS);
             let number = (method.index & ((1 << METHOD_BITS) - 1)) as usize;
             let Some(name) = cpu.names.get(number) else {
@@ -177,7 +178,8 @@ fn usage(reader: &mut Reader, import: &mut Import<'_>) -> Result<Usage> {
 /// `version, count, min, max, p5, p25, p50, p90, p95, p99, sum` and in later files the sum of the longest
 /// ones; microseconds.
 fn times(reader: &mut Reader) -> Result<Vec<f64>> {
-    let times = reader.all(Reader::float)?;
+    // The place of a number says what it is, so one that is missing keeps its place.
+    let times = reader.all(|reader| Ok(Some(reader.float()?.unwrap_or(0.0))))?;
     if times.is_empty() || times.len() >= 11 {
         return Ok(times);
     }
@@ -240,4 +242,16 @@ fn percentile(
         sum_ns: ns(10),
         longest_sum_ns: ns(11),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_that_is_missing_keeps_its_place() {
+        let json = br#"[1, 2, "NaN", 4, null, 6, 7, 8, 9, 10, 11, 12]"#;
+        let mut reader = Reader::new("x.json", Box::new(std::io::Cursor::new(json))).unwrap();
+        assert_eq!(times(&mut reader).unwrap(), [1., 2., 0., 4., 0., 6., 7., 8., 9., 10., 11., 12.]);
+    }
 }

@@ -199,6 +199,7 @@ fn packed(archive: String, members: Vec<OpenedFile>) -> Result<Vec<JsonInput>, J
         // Parts in their order, so that the same archive gives the same answer whatever packed it.
         files.sort_by(|a, b| (&a.part, a.name()).cmp(&(&b.part, b.name())));
         let main = files.first().filter(|main| main.part.is_empty());
+        // A single file is opened whatever it begins with: its reader reports what it expected instead.
         main.is_some_and(|main| all == 1 || has_first_members(&main.opened.file))
     });
     if extracts.is_empty() {

@@ -3,7 +3,7 @@
 use etwkit_trace::table::{CpuCore, Diagnostic, SystemConfigItem, Trace};
 
 use crate::error::{JsonError, Result};
-use crate::processes::{Processes, Told};
+use crate::processes::{Listed, Processes};
 use crate::reader::Reader;
 use crate::times::{Moment, Zero, utc_text};
 
@@ -38,7 +38,7 @@ pub(crate) struct Head {
     lost_buffers: Option<i64>,
     /// Facts of the machine that have no column.
     pub(crate) facts: Vec<SystemConfigItem>,
-    processes: Option<Vec<Told>>,
+    processes: Option<Vec<Listed>>,
 }
 
 /// An end of a part: a date, or seconds since the start.
@@ -106,7 +106,7 @@ impl Head {
             "MainModuleVersion" => self.part(reader, ("main_module_version", 0))?,
             "ModuleVersions" => self.parts(reader, "module_version")?,
             "Processes" => {
-                self.processes = Some(reader.all(|reader| Told::read(reader).map(Some))?);
+                self.processes = Some(reader.all(|reader| Listed::read(reader).map(Some))?);
             }
             _ => reader.skip()?,
         }
@@ -183,7 +183,7 @@ impl Head {
             position: None,
             message: message.to_owned(),
         };
-        let told = [
+        let losses = [
             (
                 "lost_events",
                 self.lost_events,
@@ -195,7 +195,7 @@ impl Head {
                 "buffers were lost while recording: their events are missing",
             ),
         ];
-        let mut rows: Vec<Diagnostic> = told
+        let mut rows: Vec<Diagnostic> = losses
             .into_iter()
             .filter_map(|(kind, count, message)| {
                 Some(warning(kind, count.filter(|count| *count > 0)?, message))

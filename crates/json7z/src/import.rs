@@ -119,6 +119,7 @@ impl<'w> Import<'w> {
         if reader.is_text()? {
             let text = reader.text()?.unwrap_or_default();
             let key = self.process_text(reader, &text)?;
+            // Searched from the end, because names of executables can have brackets, too: `a(b).exe(7)`.
             let parts = text.rsplit_once(')').and_then(|(head, _)| head.rsplit_once('('));
             let (name, pid) = parts.map_or((None, None), |(name, pid)| (Some(name), pid.parse().ok()));
             return Ok(NamedProcess { key, pid, name: name.map(str::to_owned) });

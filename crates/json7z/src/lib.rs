@@ -181,6 +181,7 @@ fn tables(input: &JsonInput, sink: &mut dyn Sink) -> Result<Read> {
     write_all([trace.clone()], sink)?;
     write_all(diagnostics.iter().cloned(), sink)?;
     write_all(head.facts.iter().cloned().chain(facts), sink)?;
+    // Threads and stacks come last: sections that are read by now have numbered them.
     write_all(processes.rows(zero), sink)?;
     write_all(threads.into_rows(), sink)?;
     stacks.write(sink)?;

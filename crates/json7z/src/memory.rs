@@ -61,6 +61,8 @@ const PART: i32 = 1;
 
 /// A process and its id, or a part of the system.
 fn owner(reader: &mut Reader, import: &mut Import<'_>, row: &mut MemorySample) -> Result<()> {
+    // Parts of the system look like processes with an id of their own, which no list has. They do not count
+    // as missing ones.
     let missing = import.processes.missing;
     let named = import.named_process(reader)?;
     row.process_key = named.key;

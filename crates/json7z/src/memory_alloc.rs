@@ -26,7 +26,7 @@ pub(crate) fn stacks(reader: &mut Reader) -> Result<Vec<String>> {
     let mut texts = Vec::new();
     reader.object(|reader, name| match name {
         "StackList" => {
-            texts = reader.all(|reader| Ok(Some(reader.text()?.unwrap_or_default())))?;
+            texts = reader.texts()?;
             Ok(())
         }
         _ => reader.unknown(),

@@ -10,7 +10,7 @@ use crate::reader::Reader;
 const NO_TEXT: i64 = -2;
 
 /// A module before its texts are known.
-struct Told {
+struct Stored {
     /// Numbers of path, file, file version, product version, product, numeric file version, description.
     texts: Vec<i64>,
     processes: Vec<i64>,
@@ -21,14 +21,14 @@ struct Told {
 
 /// Reads the part. Modules are written with the stacks, since stacks can name more of them.
 pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
-    let (mut told, mut texts, mut pdbs) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut stored, mut texts, mut pdbs) = (Vec::new(), Vec::new(), Vec::new());
     reader.object(|reader, name| {
         match name {
-            "Modules" => told = reader.all(|reader| module(reader).map(Some))?,
+            "Modules" => stored = reader.all(|reader| module(reader).map(Some))?,
             "SharedStrings" => {
                 reader.object(|reader, name| match name {
                     "Strings" => {
-                        texts = reader.all(|reader| Ok(Some(reader.text()?.unwrap_or_default())))?;
+                        texts = reader.texts()?;
                         Ok(())
                     }
                     _ => reader.unknown(),
@@ -42,7 +42,8 @@ pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
         }
         Ok(())
     })?;
-    for module in told {
+    // Only here are all texts known: in the file they can stand behind the modules that name them.
+    for module in stored {
         let text = |at: usize| -> Result<Option<String>> {
             match module.texts.get(at) {
                 None | Some(&NO_TEXT) => Ok(None),
@@ -85,7 +86,7 @@ pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
 }
 
 /// Numbers of texts, and with # in front of processes: `3 4 5 6 7 8 9 #12 #34`.
-fn module(reader: &mut Reader) -> Result<Told> {
+fn module(reader: &mut Reader) -> Result<Stored> {
     let (mut packed, mut pdb) = (String::new(), None);
     reader.object(|reader, name| {
         match name {
@@ -95,22 +96,22 @@ fn module(reader: &mut Reader) -> Result<Told> {
         }
         Ok(())
     })?;
-    let mut told =
-        Told { texts: Vec::new(), processes: Vec::new(), pdb, wrong: packed.chars().take(60).collect() };
+    let mut stored =
+        Stored { texts: Vec::new(), processes: Vec::new(), pdb, wrong: packed.chars().take(60).collect() };
     for part in packed.split(' ').filter(|part| !part.is_empty()) {
         let (list, digits) = match part.strip_prefix('#') {
-            Some(digits) => (&mut told.processes, digits),
-            None => (&mut told.texts, part),
+            Some(digits) => (&mut stored.processes, digits),
+            None => (&mut stored.texts, part),
         };
         match digits.parse() {
             Ok(number) => list.push(number),
             Err(_) => {
-                let found = format!("the text {:?}", told.wrong);
+                let found = format!("the text {:?}", stored.wrong);
                 return Err(reader.unexpected("a module as \"0 1 2 3 4 5 6 #7\"", found));
             }
         }
     }
-    Ok(told)
+    Ok(stored)
 }
 
 /// GUID, age and name of a symbol file: `guid age name`, as text or in an object.

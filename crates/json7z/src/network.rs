@@ -79,7 +79,7 @@ fn connections(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
         }
         let times = [row.open_ns, row.last_send_ns, row.last_receive_ns, row.close_ns];
         row.first_ns = times.into_iter().flatten().min().unwrap_or(0);
-        if row.posts + row.injects > 0 {
+        if row.posts > 0 || row.injects > 0 {
             // Bytes sent are those of the sends of programs; where no segments are reported, they stand for
             // these, too.
             row.post_bytes = row.send_bytes;

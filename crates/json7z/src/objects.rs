@@ -16,13 +16,13 @@ use crate::stacks::StackList;
 #[derive(Debug, Default)]
 pub(crate) struct Objects {
     types: HashMap<i32, Arc<str>>,
-    told: Vec<Told>,
+    stored: Vec<Stored>,
     stacks: Vec<String>,
 }
 
 /// An object or mapped file.
 #[derive(Debug, Default)]
-struct Told {
+struct Stored {
     address: i64,
     type_id: Option<i32>,
     name: Option<String>,
@@ -72,8 +72,8 @@ impl Objects {
                 }
                 "ObjectReferences" => {
                     reader.list(|reader| {
-                        let told = object(reader, import)?;
-                        self.told.push(told);
+                        let stored = object(reader, import)?;
+                        self.stored.push(stored);
                         Ok(())
                     })?;
                 }
@@ -89,11 +89,11 @@ impl Objects {
     pub(crate) fn write(self, beside: Vec<String>, import: &mut Import<'_>) -> Result<()> {
         let stacks = StackList::new(if beside.is_empty() { self.stacks } else { beside });
         let mut out = Out { stacks, ..Out::default() };
-        for told in &self.told {
-            if told.maps.is_empty() && told.unmaps.is_empty() {
-                out.object(told, &self.types, import);
+        for stored in &self.stored {
+            if stored.maps.is_empty() && stored.unmaps.is_empty() {
+                out.object(stored, &self.types, import);
             } else {
-                out.maps(told, import);
+                out.maps(stored, import);
             }
         }
         import.missing_stacks += out.stacks.missing;
@@ -109,29 +109,29 @@ impl Objects {
     }
 }
 
-fn object(reader: &mut Reader, import: &mut Import<'_>) -> Result<Told> {
-    let mut told = Told::default();
+fn object(reader: &mut Reader, import: &mut Import<'_>) -> Result<Stored> {
+    let mut stored = Stored::default();
     reader.object(|reader, name| {
         match name {
-            "ObjectPtr" => told.address = reader.bits()?.unwrap_or(0),
-            "ObjectType" => told.type_id = reader.int32()?,
-            "Name" => told.name = reader.filled_text()?,
-            "CreateEvent" => told.create = event(reader, import)?,
-            "DestroyEvent" => told.destroy = event(reader, import)?,
-            "Existing" => told.existing = reader.all(|reader| existing(reader, import).map(Some))?,
-            "HandleCreateEvents" => told.creates = reader.all(|reader| event(reader, import))?,
-            "HandleDuplicateEvents" => told.duplicates = reader.all(|reader| event(reader, import))?,
-            "HandleCloseEvents" => told.closes = reader.all(|reader| event(reader, import))?,
-            "RefChanges" => told.references = reader.all(|reader| event(reader, import))?,
-            "FileMapEvents" => told.maps = reader.all(|reader| event(reader, import))?,
-            "FileUnmapEvents" => told.unmaps = reader.all(|reader| event(reader, import))?,
+            "ObjectPtr" => stored.address = reader.bits()?.unwrap_or(0),
+            "ObjectType" => stored.type_id = reader.int32()?,
+            "Name" => stored.name = reader.filled_text()?,
+            "CreateEvent" => stored.create = event(reader, import)?,
+            "DestroyEvent" => stored.destroy = event(reader, import)?,
+            "Existing" => stored.existing = reader.all(|reader| existing(reader, import).map(Some))?,
+            "HandleCreateEvents" => stored.creates = reader.all(|reader| event(reader, import))?,
+            "HandleDuplicateEvents" => stored.duplicates = reader.all(|reader| event(reader, import))?,
+            "HandleCloseEvents" => stored.closes = reader.all(|reader| event(reader, import))?,
+            "RefChanges" => stored.references = reader.all(|reader| event(reader, import))?,
+            "FileMapEvents" => stored.maps = reader.all(|reader| event(reader, import))?,
+            "FileUnmapEvents" => stored.unmaps = reader.all(|reader| event(reader, import))?,
             // Of older files: the events name their processes themselves.
             "ProcessIndex" | "ProcessIdx" => reader.skip()?,
             _ => reader.unknown()?,
         }
         Ok(())
     })?;
-    Ok(told)
+    Ok(stored)
 }
 
 fn existing(reader: &mut Reader, import: &mut Import<'_>) -> Result<(i64, Option<i32>)> {
@@ -190,20 +190,20 @@ impl Out {
         self.stacks.get(event.stack, event.process_key, &mut import.stacks)
     }
 
-    fn object(&mut self, told: &Told, types: &HashMap<i32, Arc<str>>, import: &mut Import<'_>) {
+    fn object(&mut self, stored: &Stored, types: &HashMap<i32, Arc<str>>, import: &mut Import<'_>) {
         let object_id = self.objects.len() as i32;
         // Without events of objects, the first creation of a handle and the last close stand for them.
         let is_own = |event: &&Event, others: &[Event]| others.iter().all(|other| other.ts_ns != event.ts_ns);
-        let created = told.create.as_ref().filter(|event| is_own(event, &told.creates));
-        let deleted = told.destroy.as_ref().filter(|event| is_own(event, &told.closes));
-        let all = [&told.creates, &told.duplicates, &told.closes, &told.references];
+        let created = stored.create.as_ref().filter(|event| is_own(event, &stored.creates));
+        let deleted = stored.destroy.as_ref().filter(|event| is_own(event, &stored.closes));
+        let all = [&stored.creates, &stored.duplicates, &stored.closes, &stored.references];
         let first = all.into_iter().flatten().chain(created).map(|event| event.ts_ns).min();
         self.objects.push(Object {
             object_id,
-            address: told.address,
-            type_id: told.type_id,
-            type_name: told.type_id.and_then(|id| types.get(&id).cloned()),
-            name: told.name.as_deref().map(Arc::from),
+            address: stored.address,
+            type_id: stored.type_id,
+            type_name: stored.type_id.and_then(|id| types.get(&id).cloned()),
+            name: stored.name.as_deref().map(Arc::from),
             first_ns: first,
             created_ns: created.map(|event| event.ts_ns),
             deleted_ns: deleted.map(|event| event.ts_ns),
@@ -213,11 +213,11 @@ impl Out {
         {
             self.reference(event, kind, None, object_id, import);
         }
-        for event in &told.references {
+        for event in &stored.references {
             let kind = if event.change < 0 { "dereference" } else { "reference" };
             self.reference(event, kind, Some(event.change.saturating_abs()), object_id, import);
         }
-        self.object_handles(told, object_id, import);
+        self.object_handles(stored, object_id, import);
     }
 
     fn reference(
@@ -242,10 +242,10 @@ impl Out {
     }
 
     /// A close belongs to the last handle with its value in its process that was opened before it.
-    fn object_handles(&mut self, told: &Told, object_id: i32, import: &mut Import<'_>) {
+    fn object_handles(&mut self, stored: &Stored, object_id: i32, import: &mut Import<'_>) {
         // Open handles by process and value: what was opened last is on top.
         let mut open: HashMap<(Option<i32>, i64), Vec<usize>> = HashMap::new();
-        for (handle, process_key) in &told.existing {
+        for (handle, process_key) in &stored.existing {
             open.entry((*process_key, *handle)).or_default().push(self.handles.len());
             self.handles.push(Handle {
                 process_key: *process_key,
@@ -256,10 +256,11 @@ impl Out {
                 ..Handle::default()
             });
         }
-        let opened = told.creates.iter().map(|event| (event, "create"));
-        let copied = told.duplicates.iter().map(|event| (event, "duplicate"));
-        let closed = told.closes.iter().map(|event| (event, "close"));
+        let opened = stored.creates.iter().map(|event| (event, "create"));
+        let copied = stored.duplicates.iter().map(|event| (event, "duplicate"));
+        let closed = stored.closes.iter().map(|event| (event, "close"));
         let mut events: Vec<(&Event, &'static str)> = opened.chain(copied).chain(closed).collect();
+        // At equal times what opens a handle comes before what closes it.
         events.sort_by_key(|(event, kind)| (event.ts_ns, *kind == "close"));
         for (event, kind) in events {
             let key = (event.process_key, event.handle);
@@ -282,6 +283,7 @@ impl Out {
                 });
                 continue;
             }
+            // A handle that was opened before the recording has a close and no open.
             let known = open.get_mut(&key).and_then(Vec::pop);
             let at = known.unwrap_or_else(|| {
                 self.handles.push(Handle {
@@ -304,11 +306,12 @@ impl Out {
         }
     }
 
-    fn maps(&mut self, told: &Told, import: &mut Import<'_>) {
+    fn maps(&mut self, stored: &Stored, import: &mut Import<'_>) {
         let mut open: HashMap<(Option<i32>, i64), Vec<usize>> = HashMap::new();
-        let mapped = told.maps.iter().map(|event| (event, true));
+        let mapped = stored.maps.iter().map(|event| (event, true));
         let mut events: Vec<(&Event, bool)> =
-            mapped.chain(told.unmaps.iter().map(|event| (event, false))).collect();
+            mapped.chain(stored.unmaps.iter().map(|event| (event, false))).collect();
+        // At equal times a view is mapped before it is unmapped.
         events.sort_by_key(|(event, is_map)| (event.ts_ns, !is_map));
         for (event, is_map) in events {
             let key = (event.process_key, event.base);

@@ -10,7 +10,7 @@ use crate::times::{Zero, start_of};
 
 /// A process as the file has it.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Told {
+pub(crate) struct Listed {
     pid: i32,
     name: Option<String>,
     command_line: Option<String>,
@@ -25,37 +25,37 @@ pub(crate) struct Told {
     user: Option<String>,
 }
 
-impl Told {
+impl Listed {
     /// Reads an item of `Processes`.
     pub(crate) fn read(reader: &mut Reader) -> Result<Self> {
-        let mut told = Self::default();
+        let mut listed = Self::default();
         reader.object(|reader, name| {
             match name {
-                "ProcessID" => told.pid = reader.bits()?.unwrap_or(0) as i32,
-                "ProcessName" => told.name = reader.filled_text()?,
-                "CmdLine" => told.command_line = reader.filled_text()?,
-                "StartTime" => told.start = reader.moment()?.map(|moment| moment.filetime),
-                "EndTime" => told.stop = reader.moment()?.map(|moment| moment.filetime),
-                "IsNew" => told.is_new = reader.flag()?,
-                "HasEnded" => told.has_ended = reader.flag()?,
-                "ReturnCode" => told.exit_code = reader.bits()?.map(|code| code as i32),
-                "ParentPid" => told.parent_pid = reader.bits()?.map(|pid| pid as i32),
-                "SessionId" => told.session_id = reader.int32()?,
-                "Identity" => told.user = reader.filled_text()?,
+                "ProcessID" => listed.pid = reader.bits()?.unwrap_or(0) as i32,
+                "ProcessName" => listed.name = reader.filled_text()?,
+                "CmdLine" => listed.command_line = reader.filled_text()?,
+                "StartTime" => listed.start = reader.moment()?.map(|moment| moment.filetime),
+                "EndTime" => listed.stop = reader.moment()?.map(|moment| moment.filetime),
+                "IsNew" => listed.is_new = reader.flag()?,
+                "HasEnded" => listed.has_ended = reader.flag()?,
+                "ReturnCode" => listed.exit_code = reader.bits()?.map(|code| code as i32),
+                "ParentPid" => listed.parent_pid = reader.bits()?.map(|pid| pid as i32),
+                "SessionId" => listed.session_id = reader.int32()?,
+                "Identity" => listed.user = reader.filled_text()?,
                 // Made of start and end.
                 "StartStopTags" => reader.skip()?,
                 _ => reader.unknown()?,
             }
             Ok(())
         })?;
-        Ok(told)
+        Ok(listed)
     }
 }
 
 /// All processes. The key of one is its index in the file.
 #[derive(Debug, Default)]
 pub(crate) struct Processes {
-    told: Vec<Told>,
+    listed: Vec<Listed>,
     by_identity: HashMap<(i32, Option<i64>), i32>,
     by_pid: HashMap<i32, Vec<i32>>,
     /// How often something named a process that is not in the list.
@@ -63,19 +63,19 @@ pub(crate) struct Processes {
 }
 
 impl Processes {
-    pub(crate) fn new(told: Vec<Told>) -> Self {
+    pub(crate) fn new(listed: Vec<Listed>) -> Self {
         let mut all = Self::default();
-        for (key, process) in (0..).zip(&told) {
+        for (key, process) in (0..).zip(&listed) {
             all.by_identity.insert((process.pid, process.start), key);
             all.by_pid.entry(process.pid).or_default().push(key);
         }
         // In the order of their starts, those that ran before first.
         for keys in all.by_pid.values_mut() {
             keys.sort_by_key(|key| {
-                usize::try_from(*key).ok().and_then(|key| told.get(key)).and_then(|told| told.start)
+                usize::try_from(*key).ok().and_then(|key| listed.get(key)).and_then(|listed| listed.start)
             });
         }
-        all.told = told;
+        all.listed = listed;
         all
     }
 
@@ -83,18 +83,18 @@ impl Processes {
     pub(crate) fn at(&mut self, index: i64) -> Option<i32> {
         let found = i32::try_from(index)
             .ok()
-            .filter(|index| (0..self.told.len() as i64).contains(&i64::from(*index)));
+            .filter(|index| (0..self.listed.len() as i64).contains(&i64::from(*index)));
         self.missing += i64::from(found.is_none() && index != -1);
         found
     }
 
-    /// The process with an id and a start. One whose start nobody knew has none. Where no start is told and
+    /// The process with an id and a start. One whose start nobody knew has none. Where no start is given and
     /// several had the id, the file name of the executable decides, if it is that of one of them.
     pub(crate) fn with(&mut self, pid: i32, start: Option<i64>, name: Option<&str>) -> Option<i32> {
         let exact = self.by_identity.get(&(pid, start)).copied();
         let same_id = self.by_pid.get(&pid).map_or(&[][..], Vec::as_slice);
         let has_name = |key: &i32| {
-            let known = self.told(Some(*key)).and_then(|told| told.name.as_deref());
+            let known = self.listed(Some(*key)).and_then(|listed| listed.name.as_deref());
             known.zip(name).is_some_and(|(known, name)| known.eq_ignore_ascii_case(name))
         };
         let named: Vec<i32> = same_id.iter().copied().filter(has_name).collect();
@@ -119,7 +119,7 @@ impl Processes {
 
     /// Process id of a key.
     pub(crate) fn pid(&self, key: Option<i32>) -> Option<i32> {
-        self.told(key).map(|told| told.pid)
+        self.listed(key).map(|listed| listed.pid)
     }
 
     /// The process that kernel and drivers run in.
@@ -127,48 +127,51 @@ impl Processes {
         self.by_pid.get(&4).and_then(|keys| keys.first()).copied()
     }
 
-    fn told(&self, key: Option<i32>) -> Option<&Told> {
-        self.told.get(usize::try_from(key?).ok()?)
+    fn listed(&self, key: Option<i32>) -> Option<&Listed> {
+        self.listed.get(usize::try_from(key?).ok()?)
     }
 
     /// When a process began and ended in the trace, in nanoseconds.
     pub(crate) fn life(&self, key: Option<i32>, zero: Zero) -> (Option<i64>, Option<i64>) {
-        let Some(told) = self.told(key) else { return (None, None) };
+        let Some(listed) = self.listed(key) else { return (None, None) };
         let ns = |filetime: i64| filetime.saturating_sub(zero.0).saturating_mul(100);
-        let start = told.start.map(ns).filter(|start| told.is_new.unwrap_or(*start >= 0));
-        (start, told.stop.map(ns).filter(|_| told.has_ended.unwrap_or(true)))
+        // Where the file does not say whether a process is new, it is if it started at time zero or later.
+        let start = listed.start.map(ns).filter(|start| listed.is_new.unwrap_or(*start >= 0));
+        (start, listed.stop.map(ns).filter(|_| listed.has_ended.unwrap_or(true)))
     }
 
     /// The rows of `process`.
     pub(crate) fn rows(&self, zero: Zero) -> impl Iterator<Item = Process> {
-        (0..).zip(&self.told).map(move |(key, told)| {
+        (0..).zip(&self.listed).map(move |(key, listed)| {
             let (start_ns, stop_ns) = self.life(Some(key), zero);
             Process {
                 process_key: key,
-                pid: told.pid,
-                parent_pid: told.parent_pid,
-                parent_process_key: self.parent(key, told),
-                name: told.name.clone(),
-                command_line: told.command_line.clone(),
-                session_id: told.session_id,
-                sid: told.user.clone(),
+                pid: listed.pid,
+                parent_pid: listed.parent_pid,
+                parent_process_key: self.parent(key, listed),
+                name: listed.name.clone(),
+                command_line: listed.command_line.clone(),
+                session_id: listed.session_id,
+                sid: listed.user.clone(),
                 creator_thread_key: None,
                 start_ns,
                 stop_ns,
-                exit_code: told.exit_code,
+                exit_code: listed.exit_code,
                 ..Process::default()
             }
         })
     }
 
     /// The process with the id of the parent that started last before this one, if it still ran.
-    fn parent(&self, key: i32, told: &Told) -> Option<i32> {
-        let candidates = self.by_pid.get(&told.parent_pid?)?;
-        let started = |parent: &i32| self.told(Some(*parent)).is_some_and(|other| other.start <= told.start);
+    fn parent(&self, key: i32, listed: &Listed) -> Option<i32> {
+        let candidates = self.by_pid.get(&listed.parent_pid?)?;
+        let started =
+            |parent: &i32| self.listed(Some(*parent)).is_some_and(|other| other.start <= listed.start);
+        // Ids are used again, so that the last one that started before is meant.
         let before = candidates.get(..candidates.partition_point(started)).unwrap_or_default();
         let parent = before.iter().rev().find(|parent| **parent != key).copied()?;
-        let stop = self.told(Some(parent)).and_then(|other| other.stop);
-        Some(parent).filter(|_| stop.is_none_or(|stop| told.start.is_none_or(|start| stop >= start)))
+        let stop = self.listed(Some(parent)).and_then(|other| other.stop);
+        Some(parent).filter(|_| stop.is_none_or(|stop| listed.start.is_none_or(|start| stop >= start)))
     }
 }
 
@@ -199,19 +202,22 @@ impl Threads {
 mod tests {
     use super::*;
 
-    fn told(pid: i32, start: Option<i64>, stop: Option<i64>, parent_pid: i32) -> Told {
-        Told { pid, start, stop, parent_pid: Some(parent_pid), ..Told::default() }
+    fn listed(pid: i32, start: Option<i64>, stop: Option<i64>, parent_pid: i32) -> Listed {
+        Listed { pid, start, stop, parent_pid: Some(parent_pid), ..Listed::default() }
     }
 
     #[test]
     fn processes_are_found_by_id_and_start() {
         let start = start_of("2021-11-14T21:12:12.0576236+01:00").unwrap();
-        let mut all =
-            Processes::new(vec![told(7, None, None, 0), told(7, start, None, 0), told(8, start, None, 7)]);
+        let mut all = Processes::new(vec![
+            listed(7, None, None, 0),
+            listed(7, start, None, 0),
+            listed(8, start, None, 7),
+        ]);
         assert_eq!(all.with_text("a(b).exe(7)"), Some(Some(0)));
         // Keys of old files have no start: the executable tells two processes with one id apart.
         let named =
-            |pid, name: &str, start| Told { name: Some(name.to_owned()), ..told(pid, start, None, 0) };
+            |pid, name: &str, start| Listed { name: Some(name.to_owned()), ..listed(pid, start, None, 0) };
         let later = start.map(|start| start + 5);
         let mut two = Processes::new(vec![
             named(7, "a.exe", start),
@@ -239,11 +245,11 @@ mod tests {
     #[test]
     fn a_parent_ran_when_its_child_started() {
         let all = Processes::new(vec![
-            told(7, Some(10), Some(20), 0),
-            told(7, Some(30), None, 0),
-            told(8, Some(15), None, 7),
-            told(9, Some(40), None, 7),
-            told(10, Some(25), None, 7),
+            listed(7, Some(10), Some(20), 0),
+            listed(7, Some(30), None, 0),
+            listed(8, Some(15), None, 7),
+            listed(9, Some(40), None, 7),
+            listed(10, Some(25), None, 7),
         ]);
         let parents: Vec<_> = all.rows(Zero(0)).map(|row| row.parent_process_key).collect();
         assert_eq!(parents, [None, None, Some(0), Some(1), None]);

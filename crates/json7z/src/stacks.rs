@@ -143,6 +143,7 @@ impl Stacks {
         let named = Named::parse(text);
         let module_id = named.module.map(|name| self.modules.named(name, process));
         let offset = named.method.strip_prefix("+0x").and_then(|hex| i64::from_str_radix(hex, 16).ok());
+        // An offset means something only within a module.
         let rva = offset.filter(|_| module_id.is_some());
         let address = text.strip_prefix("0x").and_then(|hex| u64::from_str_radix(hex, 16).ok());
         let method_id = (rva.is_none() && address.is_none()).then(|| {

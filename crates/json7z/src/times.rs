@@ -36,6 +36,7 @@ fn moment(text: &str) -> Option<Option<Moment>> {
     let (date, rest) = text.split_once('T')?;
     let mut date = date.splitn(3, '-').map(number);
     let (year, month, day) = (date.next()??, date.next()??, date.next()??);
+    // Behind the T, a sign can only begin the zone.
     let (time, bias_minutes) = match rest.find(['Z', '+', '-']) {
         None => (rest, None),
         Some(at) => (rest.get(..at)?, Some(bias(rest.get(at..)?)?)),
@@ -49,6 +50,7 @@ fn moment(text: &str) -> Option<Option<Moment>> {
     }
     let days = days_from_1970(year, month, day) + DAYS_1601_1970;
     let local = days * 24 * 3600 * TICKS + ticks;
+    // Windows defines the bias so: local time and bias together are UTC.
     let filetime = local + i64::from(bias_minutes.unwrap_or(0)) * 60 * TICKS;
     Some(Some(Moment { filetime, bias_minutes }))
 }
@@ -75,6 +77,7 @@ fn clock(text: &str) -> Option<i64> {
     if hours > 24 || minutes > 59 || seconds > 60 {
         return None;
     }
+    // Units of 100 ns have seven digits: fewer are filled up, further ones are cut off.
     let digits: String = fraction.chars().chain("0000000".chars()).take(7).collect();
     let ticks =
         if fraction.bytes().all(|byte| byte.is_ascii_digit()) { number(&digits)? } else { return None };
@@ -86,6 +89,8 @@ const fn days_from_1970(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
     let of_era = year.rem_euclid(400);
+    // The five months from March to July have 153 days, and so have those from August to December. Years that
+    // begin in March have their leap day at the end, where it shifts no month.
     let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
@@ -115,6 +120,8 @@ pub(crate) fn utc_text(filetime: i64) -> String {
 fn span_ns(text: &str) -> Option<i64> {
     let (is_negative, text) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
     let (days, time) = match (text.find('.'), text.find(':')) {
+        // A point in front of the first colon ends the days, one behind it begins the fraction of the
+        // seconds.
         (Some(point), Some(colon)) if point < colon => (number(text.get(..point)?)?, text.get(point + 1..)?),
         _ => (0, text),
     };

@@ -56,6 +56,7 @@ impl Events {
             }
             Ok(())
         })?;
+        // The members of a provider can come in any order, so that its events get its names only at the end.
         let guid: Arc<str> = guid.into();
         let provider: Arc<str> = provider.as_deref().unwrap_or(key).into();
         for (row, _) in self.rows.iter_mut().skip(begin) {

@@ -56,7 +56,7 @@ pub(crate) struct Amount {
 }
 
 impl Amount {
-    /// `progress` is told how many rows are in, and of how many.
+    /// `progress` gets how many rows are in, and of how many.
     pub(crate) fn run(&self, progress: &dyn Fn(u64, u64)) -> Result<Rows<7>> {
         let mut rows = Vec::new();
         let all = (self.folders.len() * self.sync.len()) as u64 * u64::from(self.rows);
@@ -122,6 +122,7 @@ impl Amount {
                 Ok((row.get(0)?, row.get(1)?))
             })?;
         let count_wanted = i64::from(self.rows);
+        // Ids count from 0: their sum shows that each row is there, and once.
         let wanted = (count_wanted, count_wanted * (count_wanted - 1) / 2);
         ensure!((count, sum) == wanted, "the database holds {count} rows instead of {}", self.rows);
         drop(database);

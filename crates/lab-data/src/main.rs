@@ -81,13 +81,13 @@ fn answer(cli: &Cli, lines: &mut Lines<'_>) -> Result<()> {
         Workload::Import(amount) => {
             let rows = amount.run(&progress);
             bar.finish_and_clear();
-            rows?.tell(lines, csv)?;
+            rows?.print(lines, csv)?;
             "etwkit run import --record file --record disk -- etwkit-lab-data import …; then etwkit dump disk"
         }
         Workload::Serializers(amount) => {
             let rows = amount.run(&progress);
             bar.finish_and_clear();
-            rows?.tell(lines, csv)?;
+            rows?.print(lines, csv)?;
             "etwkit run serializers --record cpu --record cswitch --record file -- etwkit-lab-data serializers …; \
              then etwkit dump cpu"
         }

@@ -18,7 +18,7 @@ pub(crate) struct Rows<const N: usize> {
 
 impl<const N: usize> Rows<N> {
     /// Prints them, and writes them into the file.
-    pub(crate) fn tell(self, lines: &mut Lines<'_>, csv: Option<File>) -> Result<()> {
+    pub(crate) fn print(self, lines: &mut Lines<'_>, csv: Option<File>) -> Result<()> {
         lines.heading(self.heading)?;
         let titles = self.columns.join("|").replace('_', " ");
         lines.table(&Table::of(&titles, self.rows.clone()))?;

@@ -25,7 +25,7 @@ pub(crate) struct Amount {
     #[arg(long, value_name = "BYTES", default_value_t = 10,
           value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     payload: u32,
-    /// How often each is measured; the median is told. One more goes before them, which is not
+    /// How often each is measured; the median is reported. One more goes before them, which is not
     #[arg(long, value_name = "N", default_value_t = 5,
           value_parser = clap::value_parser!(u32).range(1..=1_000))]
     runs: u32,
@@ -38,7 +38,7 @@ pub(crate) struct Amount {
 const FLOOR: &str = "floor (copy)";
 
 impl Amount {
-    /// `progress` is told how many formats are measured, once for each number of objects, and of how many.
+    /// `progress` gets how many formats are measured, once for each number of objects, and of how many.
     pub(crate) fn run(&self, progress: &dyn Fn(u64, u64)) -> Result<Rows<6>> {
         let formats = self.formats()?;
         let mut rows = Vec::new();

@@ -34,8 +34,10 @@ impl Amount {
         Names::prepare(&[FILES], &self.folder)?;
         let path = FILES.path(&self.folder, 0);
         let times = self.times(&path, bench);
-        std::fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
+        let removed = std::fs::remove_file(&path);
+        // Without a file to remove, only the error of making it says why.
         let (cold, warm) = times?;
+        removed.with_context(|| format!("cannot remove {}", path.display()))?;
         let mut report = Report::new("cold-read", &["file", "disk", "memory"], "dump disk");
         for (what, time, rate) in [("cold", cold, "cold_rate"), ("warm", warm, "warm_rate")] {
             let seconds = time.as_secs_f64();

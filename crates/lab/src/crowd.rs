@@ -13,7 +13,7 @@ pub(crate) fn processors() -> u32 {
     std::thread::available_parallelism().map_or(1, |count| u32::try_from(count.get()).unwrap_or(u32::MAX))
 }
 
-/// What each of the threads gives back, which get their number and what tells whether to stop. `look` is
+/// What each of the threads gives back. A thread gets its number and a way to ask whether to stop. `look` is
 /// called from time to time on the thread of the caller, since neither progress nor the wish to stop can be
 /// shared.
 pub(crate) fn crowd<T: Send>(

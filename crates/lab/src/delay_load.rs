@@ -15,7 +15,7 @@ use crate::folder::Names;
 use crate::imports::Function;
 use crate::lock::Lock;
 use crate::probe::ValueNames;
-use crate::process_create::told;
+use crate::process_create::report_time;
 use crate::program::{Argument, Program, Step, kernel32};
 use crate::{Bench, Report};
 
@@ -117,14 +117,14 @@ impl Amount {
         let probe = lock.probe()?;
         let begun = Instant::now();
         let family = Family::start(self.processes, || Command::new(Path::new(&path)), look)?;
-        told(report, "creation", (begun.elapsed(), self.processes), variant.create);
-        probe.end().tell(report, &variant.created);
+        report_time(report, "creation", (begun.elapsed(), self.processes), variant.create);
+        probe.end().report(report, &variant.created);
         std::thread::sleep(GAP);
         let probe = lock.probe()?;
         let begun = Instant::now();
         family.end(&|ended| look(self.processes * 2 + ended))?;
-        told(report, "destruction", (begun.elapsed(), self.processes), variant.destroy);
-        probe.end().tell(report, &variant.destroyed);
+        report_time(report, "destruction", (begun.elapsed(), self.processes), variant.destroy);
+        probe.end().report(report, &variant.destroyed);
         std::thread::sleep(GAP);
         Ok(())
     }

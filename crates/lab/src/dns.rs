@@ -144,6 +144,7 @@ fn look_up(socket: &UdpSocket, (number, servers): (u32, &[SocketAddr]), timeout:
         socket.send_to(&question, server).context("cannot send a question")?;
         let end = Instant::now() + timeout;
         let mut answer = [0; 512];
+        // Answers to earlier questions can still come; they do not prolong the wait for this one.
         while let Some(left) = end.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) {
             socket.set_read_timeout(Some(left)).context("cannot wait for an answer")?;
             match socket.recv_from(&mut answer) {

@@ -11,7 +11,7 @@ use etwkit_terminal::errors::advised;
 pub(crate) struct Family(Vec<Process>);
 
 impl Family {
-    /// Starts so many processes and waits until all are there. `look` is told how much is done, in steps of
+    /// Starts so many processes and waits until all are there. `look` gets how much is done, in steps of
     /// which each process has two, and says whether somebody wants no more.
     ///
     /// # Errors
@@ -51,6 +51,7 @@ impl Family {
     /// # Errors
     /// One of them failed.
     pub(crate) fn end(mut self, look: &dyn Fn(u32) -> bool) -> Result<()> {
+        // All are let go before the first is waited for, so that they end at the same time.
         self.0.iter_mut().for_each(|process| drop(process.stdin.take()));
         for (ended, mut process) in (1..).zip(mem::take(&mut self.0)) {
             let status = process.wait().context("cannot wait for a process")?;

@@ -54,7 +54,7 @@ pub struct Bench<'b> {
     pub program: &'b Path,
     /// Whether the user wants no more. Asked often.
     pub is_stopped: &'b dyn Fn() -> bool,
-    /// Is told what is done, and of how much. Called often.
+    /// Receives what is done, and of how much. Called often.
     pub progress: &'b dyn Fn(u64, u64),
 }
 

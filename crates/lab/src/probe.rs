@@ -26,7 +26,7 @@ pub(crate) struct ValueNames {
 impl Tries {
     /// Adds the two lines of the program of the case study in its words, one about how they are spread, and
     /// the values.
-    pub(crate) fn tell(self, report: &mut Report, names: &ValueNames) {
+    pub(crate) fn report(self, report: &mut Report, names: &ValueNames) {
         let count = self.0.len();
         let spread = Spread::of(self.0);
         let [total, most] = [spread.total, spread.longest].map(|time| time.as_secs_f64());
@@ -88,7 +88,7 @@ mod tests {
     fn tries_are_told_in_the_words_of_the_case_study() {
         let names = ValueNames { total: "total_s", most: "most_s", median: "median_s", slow: "slow_s" };
         let mut report = Report::new("process-create", &[], "");
-        Tries([8, 1, 3].map(Duration::from_millis).to_vec()).tell(&mut report, &names);
+        Tries([8, 1, 3].map(Duration::from_millis).to_vec()).report(&mut report, &names);
         assert_eq!(
             report.lines,
             [

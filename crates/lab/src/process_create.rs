@@ -69,7 +69,7 @@ impl Amount {
             plan(&mut report, (self.children, self.grandchildren), load);
             return Ok(report);
         }
-        // Asked here for: what a thousand processes cannot load is told once.
+        // Asked here for: what a thousand processes cannot load is reported once.
         let _loaded = load.map(loaded).transpose()?;
         let lock = Lock::of_system();
         report.line(format!("Main process pid is {}.", std::process::id()));
@@ -84,23 +84,28 @@ impl Amount {
         };
         let start = || child(bench.program, self.grandchildren, load);
         let family = Family::start(self.children, start, &|done| is_stopped(done, self.children * 2))?;
-        told(&mut report, "creation", (begun.elapsed(), all), "create_s");
-        probe.end().tell(&mut report, &CREATE);
+        report_time(&mut report, "creation", (begun.elapsed(), all), "create_s");
+        probe.end().report(&mut report, &CREATE);
         std::thread::sleep(GAP);
         report.line("");
         report.line("Process termination starts now.");
         let probe = lock.probe()?;
         let begun = Instant::now();
         family.end(&|done| is_stopped(done, self.children))?;
-        told(&mut report, "destruction", (begun.elapsed(), all), "destroy_s");
-        probe.end().tell(&mut report, &DESTROY);
+        report_time(&mut report, "destruction", (begun.elapsed(), all), "destroy_s");
+        probe.end().report(&mut report, &DESTROY);
         report.value("processes", all.into(), "count");
         Ok(report)
     }
 }
 
 /// A line in the words of the program of the case study, and the value.
-pub(crate) fn told(report: &mut Report, what: &str, (time, processes): (Duration, u32), name: &'static str) {
+pub(crate) fn report_time(
+    report: &mut Report,
+    what: &str,
+    (time, processes): (Duration, u32),
+    name: &'static str,
+) {
     let seconds = time.as_secs_f64();
     let each = seconds * 1000.0 / f64::from(processes.max(1));
     report.line(format!("Process {what} took {seconds:.3} s ({each:.3} ms per process)."));

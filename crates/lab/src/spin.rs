@@ -52,6 +52,8 @@ struct Due {
 impl Due {
     fn next(&self) {
         let (lock, changed) = &self.changed;
+        // Without the lock, a thread that has compared the numbers and does not sleep yet would miss the
+        // notice.
         let _held = lock.lock().unwrap_or_else(PoisonError::into_inner);
         self.number.fetch_add(1, Ordering::SeqCst);
         changed.notify_all();

@@ -153,7 +153,7 @@ impl<'b> Recording<'b> {
 impl Drop for Recording<'_> {
     fn drop(&mut self) {
         if !self.is_over {
-            // Whatever it says: what failed is told already.
+            // Whatever it says: what failed has been reported already.
             let _ = record(self.bench, &["cancel"]);
         }
     }

@@ -64,9 +64,11 @@ impl Amount {
         let ways = self.flush.as_ref().map_or(Flush::value_variants(), std::slice::from_ref);
         for flush in ways {
             let took = self.write(&path, *flush, bench);
-            std::fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
-            let (words, time, rate) = flush.words();
+            let removed = std::fs::remove_file(&path);
+            // Without a file to remove, only the error of making it says why.
             let seconds = took?.as_secs_f64();
+            removed.with_context(|| format!("cannot remove {}", path.display()))?;
+            let (words, time, rate) = flush.words();
             let speed = self.bytes() as f64 / 1e6 / seconds;
             report.line(format!("Wrote {} MB {words} in {seconds:.3} s: {speed:.1} MB/s.", self.size));
             report.value(time, seconds, "s");

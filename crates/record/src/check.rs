@@ -1,4 +1,4 @@
-//! What would make a recording fail, or lack what it is for, told before it begins.
+//! What would make a recording fail, or lack what it is for: reported before it begins.
 
 use anyhow::Result;
 use etwkit_terminal::errors::advised;
@@ -50,6 +50,8 @@ fn counters(machine: &mut Machine<'_>, args: &StartArgs) -> Result<()> {
     let own = args.profiles.iter().filter_map(|name| profiles::find(name));
     let Some(own) = own.into_iter().find(|own| own.needs_counters) else { return Ok(()) };
     let outcome = machine.done(&steps::counters())?;
+    // A line of a counter begins with its number. The timer is among them even where the processor has no
+    // counters.
     let is_counter = |line: &str| {
         let mut words = line.split_whitespace();
         words.next().is_some_and(|id| id.parse::<u32>().is_ok())

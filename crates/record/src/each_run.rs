@@ -16,7 +16,7 @@ pub struct EachRun<'m, 'a> {
     start: StartArgs,
     /// Where a recording goes that cannot be written where it should.
     aside: PathBuf,
-    /// What no event tells of the machine. Asked for once: it takes seconds.
+    /// What no event says about the machine. Asked for once: it takes seconds.
     facts: Option<Document>,
     notes: Vec<String>,
 }
@@ -48,7 +48,7 @@ impl<'m, 'a> EachRun<'m, 'a> {
         }
     }
 
-    /// Writes a recording that could not be written; the first reason stays the one that is told.
+    /// Writes a recording that could not be written; the first reason stays the one that is reported.
     fn write_aside(&mut self, file: &Path, stop: &StopArgs, reason: anyhow::Error) -> Result<PathBuf> {
         let Some(name) = file.file_name() else { return Err(reason) };
         let aside = self.aside.join(name);
@@ -68,7 +68,7 @@ impl<'m, 'a> EachRun<'m, 'a> {
         }
     }
 
-    /// Writes what no event tells of the machine beside a recording. Without it the recording is as good.
+    /// Writes what no event says about the machine beside a recording. Without it the recording is as good.
     fn write_facts(&mut self, recording: &Path) {
         // Facts of the machine are gathered once: they are the same for all runs.
         let facts = self.facts.take().unwrap_or_else(|| self.machine.facts());

@@ -1,4 +1,4 @@
-//! What no event tells of the machine, in a file beside the recording that `etwkit extract` reads: power
+//! What no event says about the machine, in a file beside the recording that `etwkit extract` reads: power
 //! plan, minifilters, network interfaces, security products and what they leave out, disks and their
 //! caches, who else was recording, and what wpr said of the recording. A program that is missing or fails
 //! only takes its facts away.

@@ -160,6 +160,7 @@ pub(crate) fn read(program: &'static str, args: &[String]) -> Result<Line> {
         match (is_option, parts.last_mut()) {
             (true, _) => {
                 let known = meaning(table, arg);
+                // Behind `-a` stand options of the report, which the table does not list.
                 if known.is_none() && !is_report {
                     check(program, table, arg)?;
                     notes.push(format!("{arg} is not known here and passed on as it is"));

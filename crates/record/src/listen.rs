@@ -108,7 +108,7 @@ fn is_silence(kind: ErrorKind) -> bool {
 /// Marks the recording of this machine whenever somebody sends a mark, until the user wants no more.
 ///
 /// # Errors
-/// The address is taken, or nothing can be printed. A mark that fails is told, and listening goes on.
+/// The address is taken, or nothing can be printed. A mark that fails is reported, and listening goes on.
 pub(crate) fn listen(args: &ListenArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> Result<Exit> {
     let cannot = || format!("cannot listen at {}", args.address);
     let socket = UdpSocket::bind(args.address).with_context(cannot)?;

@@ -128,6 +128,8 @@ pub fn of_topic(topic: &str) -> impl Iterator<Item = &'static Profile> {
 pub fn to_answer(question: &str, missing: &str) -> Option<&'static Profile> {
     let has_topic = |profile: &&Profile| profile.topics.contains(&missing);
     let answers = || of_question(question);
+    // What is missing counts more than the question: a profile for it that lacks the topic would lack it
+    // again.
     answers().find(has_topic).or_else(|| PROFILES.iter().find(has_topic)).or_else(|| answers().next())
 }
 

@@ -183,7 +183,7 @@ impl<'a> Machine<'a> {
         Ok(file)
     }
 
-    /// Writes what no event tells of the machine beside a recording, if wanted; how many facts there are.
+    /// Writes what no event says about the machine beside a recording, if wanted; how many facts there are.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -197,7 +197,7 @@ impl<'a> Machine<'a> {
         Ok(Some(document.facts.len()))
     }
 
-    /// What no event tells of the machine, and of the recording that has just ended.
+    /// What no event says about the machine, and of the recording that has just ended.
     pub(crate) fn facts(&mut self) -> Document {
         let watch = self.watched();
         self.unwatch();

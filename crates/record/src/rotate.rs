@@ -65,6 +65,11 @@ pub(crate) fn rotate(args: &StartArgs, machine: &mut Machine<'_>, lines: &mut Li
             lines.labelled(&format!(
                 "warning: somebody ended the recording: what happened from {since} to {until} is lost"
             ))?;
+            // Somebody who pressed Ctrl-C meanwhile wants no other recording, and there is no file to write.
+            if !machine.clock.pause(Duration::ZERO) {
+                machine.unwatch();
+                return Ok(Exit::Answered);
+            }
             // Somebody who ends it once may have a reason; if each new recording ends at once, another
             // program does it, and going on would start one every few seconds.
             lost = if after <= LOOK { lost + 1 } else { 0 };

@@ -16,7 +16,7 @@ const BUILT_IN: &str = "GeneralProfile CPU DiskIO FileIO Registry Network Heap P
     XAMLAppResponsiveness HTMLResponsiveness ReferenceSet ResidentSet XAMLHTMLAppMemoryAnalysis UTC DotNET \
     WdfTraceLoggingProvider HeapSnapshot";
 
-/// The profile as wpr is told it. Ours come first; `folder` is where their file lies.
+/// The profile as the command line of wpr names it. Ours come first; `folder` is where their file lies.
 fn profile(name: &str, folder: &Path) -> Result<String> {
     if let Some(own) = profiles::find(name) {
         return Ok(format!("{}!{}", folder.join(FILE_NAME).display(), own.name));
@@ -29,6 +29,7 @@ fn profile(name: &str, folder: &Path) -> Result<String> {
         }
         None => {}
     }
+    // wpr takes a level of detail behind the name: `CPU.Light`, `CPU.Verbose`.
     let bare = name.split('.').next().unwrap_or_default();
     if BUILT_IN.split_whitespace().any(|known| known.eq_ignore_ascii_case(bare)) {
         return Ok(name.to_owned());
@@ -111,7 +112,7 @@ pub(crate) fn cancel(args: &BootArgs) -> Step {
     Step::wpr(line.iter().copied(), "Ends the recording and throws it away.")
 }
 
-/// What tells whether something is recorded.
+/// What says whether something is being recorded.
 pub(crate) fn status() -> Step {
     Step::wpr(["-status", "profiles", "collectors"], "What is being recorded, and how many events were lost.")
 }

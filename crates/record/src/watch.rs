@@ -22,10 +22,10 @@ impl Machine<'_> {
             let (was, is) = (lasting(&watch.began), lasting(&watch.ended));
             // Where wpr said nothing, nothing can be compared.
             let has_changed = !was.is_empty() && !is.is_empty() && was != is;
-            has_changed.then(|| told(&missing(&was, &is), &missing(&is, &was)))
+            has_changed.then(|| described(&missing(&was, &is), &missing(&is, &was)))
         };
         if change.is_some() {
-            // What was told is the state from now on, so that one change is told once.
+            // What was reported is the state from now on, so that one change is reported once.
             watch.began.clone_from(&watch.ended);
         }
         self.keep(&watch);
@@ -86,7 +86,7 @@ fn missing<'l>(of: &[&'l str], other: &[&str]) -> Vec<&'l str> {
     of.iter().filter(|line| !other.contains(line)).copied().collect()
 }
 
-fn told(lacks: &[&str], gains: &[&str]) -> String {
+fn described(lacks: &[&str], gains: &[&str]) -> String {
     let part =
         |what: &str, lines: &[&str]| (!lines.is_empty()).then(|| format!("{what} {}", lines.join("; ")));
     let parts = [part("it was", lacks), part("it is now", gains)];
@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(lasting(&was), lasting(&later));
         let now = state(&["Time since start : 01:00:07", "System Keywords : Loader"]);
         let (was, now) = (lasting(&was), lasting(&now));
-        let told = told(&missing(&was, &now), &missing(&now, &was));
-        assert_eq!(told, "it was System Keywords : CSwitch Loader, it is now System Keywords : Loader");
+        let change = described(&missing(&was, &now), &missing(&now, &was));
+        assert_eq!(change, "it was System Keywords : CSwitch Loader, it is now System Keywords : Loader");
     }
 }

@@ -224,6 +224,7 @@ impl Cell {
                 row.numbers.all_digits(number(cost)? as f64 / 1e6 / fraction(depth)?.exp())
             }
             Self::Rate(bytes, ns) => match (number(bytes)?, number(ns)?) {
+                // In 64 bits, a thousand times the bytes could overflow.
                 (bytes, ns) if ns > 0 => (i128::from(bytes) * 1000 / i128::from(ns)).to_string(),
                 _ => "0".to_owned(),
             },

@@ -88,6 +88,7 @@ pub fn write<'r>(
     let context = || format!("cannot write {}", path.display());
     let (rows, fields) = shape::shaped(style.dump, rows)?;
     let (mut rows, none) = (rows.peekable(), Map::new());
+    // The first row decides, because some sub commands have other columns for other lists.
     let columns = match rows.peek() {
         Some(Ok((_, values, _))) => columns::of(style.dump, values),
         _ => columns::of(style.dump, &none),

@@ -28,9 +28,12 @@ pub(crate) fn shaped<'r: 'i, 'i>(
             })),
             0,
         ),
+        // Rows of one snapshot stand together, and so do those of one trace.
         "power" => (turned(rows, ("setting_guid", "value"), Some("snapshot"))?, 0),
         "stats" => (turned(rows, ("name", "value"), None)?, 0),
         "tracelog" => {
+            // The titles have a column for each field of the event with the most of them, so that all have to
+            // be known before the first line is written.
             let all: Vec<Answer<'r>> = rows.collect::<anyhow::Result<_>>()?;
             let most = all.iter().map(|(_, values, _)| fields(values).len()).max().unwrap_or(0);
             (Box::new(all.into_iter().map(Ok)), most)
@@ -50,6 +53,7 @@ fn turned<'r: 'i, 'i>(
     let mut before = None;
     for row in rows {
         let (trace, mut values, times) = row?;
+        // Two traces can have the same name: only the address tells them apart.
         let key = (std::ptr::from_ref(trace), group.and_then(|group| values.get(group)).cloned());
         if before.as_ref() != Some(&key) {
             all.push((trace, Map::new(), times));

@@ -56,7 +56,7 @@ pub(crate) fn run(args: &CacheArgs, printer: &mut Printer<'_>) -> anyhow::Result
         entries.iter().try_for_each(|entry| printer.json(&json!({ "entry": entry })))?;
     } else {
         let folder = settings.cache.as_ref().map(|folder| folder.display().to_string());
-        told(&entries, verb, &folder.unwrap_or_default(), printer)?;
+        print(&entries, verb, &folder.unwrap_or_default(), printer)?;
     }
     for (entry, error) in left {
         let context = format!("{} could not be removed", entry.name);
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &CacheArgs, printer: &mut Printer<'_>) -> anyhow::Result
     Ok(if entries.is_empty() { Exit::Nothing } else { Exit::Answered })
 }
 
-fn told(entries: &[Stored], verb: &str, folder: &str, printer: &mut Printer<'_>) -> anyhow::Result<()> {
+fn print(entries: &[Stored], verb: &str, folder: &str, printer: &mut Printer<'_>) -> anyhow::Result<()> {
     let now = SystemTime::now();
     let bytes = |bytes: u64| format!("{:.1}", bytes as f64 / 1e6);
     let rows = entries.iter().map(|entry| {

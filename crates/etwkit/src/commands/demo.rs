@@ -103,6 +103,7 @@ fn wants_page(printer: &mut Printer<'_>) -> anyhow::Result<bool> {
     printer.line("Look at it in a browser? [Y/n]")?;
     printer.finish()?;
     let mut answer = String::new();
+    // The first letter decides, and a line can be of any length.
     let length = std::io::stdin().lock().take(64).read_line(&mut answer)?;
     Ok(length > 0 && !answer.trim_start().to_lowercase().starts_with('n'))
 }

@@ -276,7 +276,7 @@ fn not_there(
     Ok(Exit::Nothing)
 }
 
-/// Writes one file and tells it.
+/// Writes one file and reports it.
 fn export(
     args: &ExportArgs,
     (path, session): (&Path, &Session),

@@ -92,37 +92,37 @@ pub(super) const COMMANDS: &[Dot] = &[
         help: "lists files; -od by date, -r folders of folders, too",
         run: |_, asked, printer| directory::list(asked.words, printer),
     },
-    Dot { names: &[".cd"], args: "[FOLDER]", help: "changes the current folder, or tells it", run: cd },
+    Dot { names: &[".cd"], args: "[FOLDER]", help: "changes the current folder, or shows it", run: cd },
     Dot { names: &[".cls"], args: "", help: "clears the screen", run: clear },
     Dot {
         names: &[".clip"],
         args: "[0|1]",
         help: "whether lines are cut at the width of the terminal",
-        run: |console, asked, printer| told(console.settings.clip(asked.words), printer),
+        run: |console, asked, printer| answer(console.settings.clip(asked.words), printer),
     },
     Dot {
         names: &[".sffn"],
         args: "",
         help: "whether whole paths of extracts are shown",
-        run: |console, _, printer| told(Ok(console.settings.full_names()), printer),
+        run: |console, _, printer| answer(Ok(console.settings.full_names()), printer),
     },
     Dot {
         names: &[".timefmt"],
         args: "[FORMAT [DIGITS]]",
         help: "how all dumps write times: s, local, localtime, utc, utctime, here, heretime",
-        run: |console, asked, printer| told(console.settings.time_format(asked.words), printer),
+        run: |console, asked, printer| answer(console.settings.time_format(asked.words), printer),
     },
     Dot {
         names: &[".timedigits"],
         args: "[N]",
         help: "digits of a second in all dumps",
-        run: |console, asked, printer| told(console.settings.time_digits(asked.words), printer),
+        run: |console, asked, printer| answer(console.settings.time_digits(asked.words), printer),
     },
     Dot {
         names: &[".processfmt"],
         args: "[FORMAT]",
         help: "start and end behind processes in all dumps: none or a time format",
-        run: |console, asked, printer| told(console.settings.process_format(asked.words), printer),
+        run: |console, asked, printer| answer(console.settings.process_format(asked.words), printer),
     },
     Dot {
         names: &[".help", "help", "?", ".?"],
@@ -215,7 +215,7 @@ fn clear(console: &mut Console, _: &Asked<'_>, _: &mut Printer<'_>) -> anyhow::R
     Ok(Exit::Answered)
 }
 
-fn told(what: anyhow::Result<String>, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+fn answer(what: anyhow::Result<String>, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     printer.line(&what?)?;
     Ok(Exit::Answered)
 }

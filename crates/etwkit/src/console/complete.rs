@@ -133,10 +133,14 @@ impl Completions {
             let words = words.iter().map(|word| format!("{head}{}", word.get_name()));
             return beginning(&format!("{head}{value}"), words);
         }
+        // What is replaced begins in front of the head.
+        let with_head = |found: Vec<String>| -> Vec<String> {
+            found.into_iter().map(|value| format!("{head}{value}")).collect()
+        };
         let name = arg.get_long().unwrap_or_default();
         match name {
-            "out" | "csv" | "stack-tag-file" => paths::beginning(value, Files::All),
-            "time-format" => beginning(value, TIME_FORMATS.map(str::to_owned)),
+            "out" | "csv" | "stack-tag-file" => with_head(paths::beginning(value, Files::All)),
+            "time-format" => with_head(beginning(value, TIME_FORMATS.map(str::to_owned))),
             _ => self.names(name, head, value),
         }
     }
@@ -248,6 +252,7 @@ mod tests {
             ("dump cpu --first-l", &["--first-last"]),
             ("dump cpu --sort-by sta", &["stack-depth", "start-time"]),
             ("dump cpu --sort-by=sta", &["--sort-by=stack-depth", "--sort-by=start-time"]),
+            ("dump cpu --time-format=u", &["--time-format=utc", "--time-format=utctime"]),
             ("export --metric r", &["ready"]),
             ("symbols ", &["load"]),
             (".timefmt u", &["utc", "utctime"]),

@@ -37,7 +37,7 @@ impl<'w> Gate<'w> {
         Self { out, cancel, is_closed: Rc::default() }
     }
 
-    /// Tells whether the reader at the other end of a pipe has gone.
+    /// Whether the reader at the other end of a pipe has gone.
     pub(super) fn is_closed(&self) -> Rc<Cell<bool>> {
         self.is_closed.clone()
     }

@@ -26,7 +26,7 @@ const WRITING_LINES: [&str; 3] = ["-extract", "-loadsymbol", "-convert"];
 const WRITING: &str = "--stack-tag-file";
 
 impl Console {
-    /// Does what a line says and tells what went wrong.
+    /// Does what a line says and reports what went wrong.
     pub(super) fn line(&mut self, line: &str, screen: &mut Screen<'_>) -> Then {
         let words = words(line);
         let Some(first) = words.first().filter(|first| !first.starts_with('#')) else {
@@ -129,6 +129,7 @@ fn lacks_files(args: &[OsString]) -> bool {
             ErrorKind::MissingRequiredArgument | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
         )
     };
+    // The line is only parsed: no file has to have that name.
     let with_file: Vec<OsString> = args.iter().cloned().chain(["x".into()]).collect();
     kind(args).is_some_and(lacks)
         && matches!(kind(&with_file), None | Some(ErrorKind::MissingRequiredArgument))
@@ -141,6 +142,7 @@ fn only_sql(args: &[OsString]) -> Option<usize> {
         return sql.items.is_empty().then_some(args.len());
     }
     let [only] = sql.items.as_slice() else { return None };
+    // From the end, because the value of an option in front of it can be the same word.
     args.iter().rposition(|arg| arg == only)
 }
 

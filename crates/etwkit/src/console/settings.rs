@@ -37,13 +37,13 @@ impl Settings {
             self.time_digits = None;
         }
         self.time_format = format.cloned();
-        Ok(told("times", self.time_format.as_deref()))
+        Ok(text("times", self.time_format.as_deref()))
     }
 
     /// `.timedigits [N]`.
     pub(super) fn time_digits(&mut self, words: &[String]) -> anyhow::Result<String> {
         self.time_digits = words.first().map(|digits| checked_digits(digits)).transpose()?;
-        Ok(told("digits of a second", self.time_digits.as_deref()))
+        Ok(text("digits of a second", self.time_digits.as_deref()))
     }
 
     /// `.processfmt [FORMAT]`.
@@ -52,7 +52,7 @@ impl Settings {
             format.parse::<TimeFormat>()?;
         }
         self.process_format = words.first().cloned();
-        Ok(told("start and end behind processes", self.process_format.as_deref()))
+        Ok(text("start and end behind processes", self.process_format.as_deref()))
     }
 
     /// `.clip [0|1|true|false]`; without a word it changes to the other.
@@ -63,18 +63,19 @@ impl Settings {
             Some("0" | "false" | "off") => false,
             Some(word) => bail!(".clip {word}: expected 0, 1, true or false"),
         };
-        Ok(told("lines are cut at the width of the terminal", Some(on(self.clip))))
+        Ok(text("lines are cut at the width of the terminal", Some(on(self.clip))))
     }
 
     /// `.sffn`: changes to the other.
     pub(super) fn full_names(&mut self) -> String {
         self.full_names = !self.full_names;
-        told("whole paths of extracts", Some(on(self.full_names)))
+        text("whole paths of extracts", Some(on(self.full_names)))
     }
 
     /// Adds to arguments of ours, the name of the program not among them, what they lack.
     pub(super) fn add(&self, args: &mut Vec<OsString>) {
         let mut command = Cli::command();
+        // Options go behind the last subcommand: at the end of the line they could stand behind `--`.
         let mut depth = 0;
         for word in args.iter() {
             let Some(sub) = word.to_str().and_then(|word| command.find_subcommand(word)) else { break };
@@ -116,7 +117,7 @@ const fn on(is_on: bool) -> &'static str {
     if is_on { "on" } else { "off" }
 }
 
-fn told(what: &str, value: Option<&str>) -> String {
+fn text(what: &str, value: Option<&str>) -> String {
     format!("{what}: {}", value.unwrap_or("as the commands say"))
 }
 

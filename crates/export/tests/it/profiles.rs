@@ -78,8 +78,8 @@ fn folded_stacks_are_lines_of_frames() {
     assert_eq!(text(&of(Some("nobody"))).0, "");
 }
 
-/// Reads a V8 CPU profile as its viewers do: a sample lasts until the next one. Stacks as
-/// `outer;inner microseconds`.
+/// Stacks of a V8 CPU profile as `outer;inner microseconds`: the same whether a time between two samples
+/// belongs to the first one or to the second one.
 fn read_cpu_profile(bytes: &[u8]) -> Vec<String> {
     let file: Value = serde_json::from_slice(bytes).unwrap();
     let nodes = file["nodes"].as_array().unwrap();
@@ -99,12 +99,17 @@ fn read_cpu_profile(bytes: &[u8]) -> Vec<String> {
     let length: f64 = deltas.iter().map(|delta| delta.as_f64().unwrap()).sum();
     assert!((length - file["endTime"].as_f64().unwrap()).abs() < 1e-6 && file["startTime"] == 0);
     let hits: u64 = nodes.iter().map(|node| node["hitCount"].as_u64().unwrap()).sum();
-    assert_eq!(hits as usize, samples.len() - 1);
-    samples
+    assert_eq!(hits as usize, samples.len());
+    let times: Vec<(u64, f64)> = samples
         .iter()
-        .zip(&deltas[1..])
-        .map(|(at, us)| format!("{} {us}", stacks[&at.as_u64().unwrap()].join(";")))
-        .collect()
+        .map(|at| at.as_u64().unwrap())
+        .zip(deltas.iter().map(|delta| delta.as_f64().unwrap()))
+        .collect();
+    let until_next: Vec<(u64, f64)> =
+        times.windows(2).map(|pair| (pair[0].0, pair[1].1)).filter(|(_, us)| *us > 0.0).collect();
+    let since_last: Vec<(u64, f64)> = times.into_iter().filter(|(_, us)| *us > 0.0).collect();
+    assert_eq!(until_next, since_last);
+    since_last.iter().map(|(at, us)| format!("{} {us}", stacks[at].join(";"))).collect()
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! JSON, read piece by piece: the caller says what it expects next, and only that is kept in memory.
 //!
-//! Who reads a value of another type than there is gets an error with the path of the member, line and
+//! Reading a value of another type than the file has gives an error with the path of the member, line and
 //! column. Members that the caller does not know are passed over and counted.
 
 mod values;
@@ -199,6 +199,7 @@ impl Reader {
             if self.significant()? != Some(b'"') {
                 return Err(self.wrong("the name of a member"));
             }
+            // The name is shared with the path, which messages show.
             let name: Rc<str> = self.quoted()?.into();
             if !self.takes(b':')? {
                 return Err(self.wrong("':'"));

@@ -57,6 +57,28 @@ fn numbers_have_their_types() {
 }
 
 #[test]
+fn simple_values_are_texts() {
+    for (json, expected) in [
+        ("133590312000000001", Some("133590312000000001")),
+        ("-3.0", Some("-3")),
+        ("1.5E-05", Some("0.000015")),
+        ("true", Some("true")),
+        ("\"C:\"", Some("C:")),
+        ("\"\"", None),
+        ("null", None),
+        ("[1]", None),
+    ] {
+        assert_eq!(reader(json).simple().unwrap().as_deref(), expected, "{json}");
+    }
+    assert!(reader("1e400").simple().is_err());
+}
+
+#[test]
+fn texts_that_are_numbered_keep_their_places() {
+    assert_eq!(reader(r#"["a", null, "b"]"#).texts().unwrap(), ["a", "", "b"]);
+}
+
+#[test]
 fn an_error_names_the_member_and_its_place() {
     let mut reader = reader("{\n  \"CPU\": {\"Costs\": [1, 2,\n 3, \"x\"]}}");
     let read = reader.object(|reader, _| {

@@ -24,6 +24,12 @@ impl Reader {
         Ok(self.text()?.filter(|text| !text.is_empty()))
     }
 
+    /// A list of texts that others name by their numbers: null counts as an empty text, so that the numbers
+    /// of the others stay right.
+    pub(crate) fn texts(&mut self) -> Result<Vec<String>> {
+        self.all(|reader| Ok(Some(reader.text()?.unwrap_or_default())))
+    }
+
     /// A whole number. What does not fit is as large as can be.
     pub(crate) fn int(&mut self) -> Result<Option<i64>> {
         Ok(self
@@ -99,7 +105,7 @@ impl Reader {
             Some(b'"' | b'n') => self.filled_text(),
             Some(b't' | b'f') => Ok(self.flag()?.map(|flag| flag.to_string())),
             Some(b'{' | b'[') => self.skip().map(|()| None),
-            _ => Ok(self.float()?.map(|number| number.to_string())),
+            _ => self.number("a number", plain),
         }
     }
 
@@ -196,6 +202,12 @@ fn whole(text: &str) -> Option<i128> {
         let number: f64 = text.parse().ok()?;
         (number.fract() == 0.0 && number.abs() < 2f64.powi(64)).then_some(number as i128)
     })
+}
+
+/// A number as text. Whole ones keep all their digits, of which a float holds 15.
+fn plain(text: &str) -> Option<String> {
+    let float = || text.parse().ok().filter(|number: &f64| number.is_finite());
+    whole(text).map(|number| number.to_string()).or_else(|| float().map(|number| number.to_string()))
 }
 
 fn push(bytes: &mut Vec<u8>, character: Option<char>) {

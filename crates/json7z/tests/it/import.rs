@@ -309,6 +309,8 @@ fn numbers_without_sense_do_no_harm() {
     odd.main["Network"]["DnsClient"]["Events"][0]["Duration"] = json!("10675199.02:48:05.4775807");
     odd.main["Network"]["TcpData"]["Retransmissions"][0]["ConnectionIdx"] = json!(-5);
     odd.main["Exceptions"]["Stacks"]["Stack2Messages"]["No Stack"][0]["Processes"] = json!([99]);
+    odd.main["Network"]["TcpData"]["Connections"][0]["Statistics"] =
+        json!({"SendPostedPosted": i64::MAX, "SendPostedInjected": 1});
     let extract = import(&odd.write(&folder.path(""), "odd"), &folder.path("odd.etwx")).unwrap();
     assert!(rows(&extract)["cpu_core"] <= 4096);
     let missing = extract.manifest().diagnostics.iter().find(|d| d.kind == "unknown_process").unwrap();

@@ -93,6 +93,14 @@ fn a_recording_that_somebody_ends_is_told_and_begins_anew() {
                 Recording since 23:22:16; Ctrl-C ends it and writes the file\n";
     assert!(said.contains(lost), "{said}");
     assert_eq!(files, ["Day_MAGNON.03-07-2023.23-27-16.etl", "Day_MAGNON.03-07-2023.23-28-21.etl"]);
+    // When the user wants no more at that time, no other one begins.
+    let folder = tempfile::tempdir().unwrap();
+    let ends = || fs::remove_file(folder.path().join("recording")).unwrap();
+    let (said, files) = day(folder.path(), 35, &[], vec![(33, Box::new(ends))]);
+    let said = said.unwrap();
+    assert_eq!(said.matches("Recording since").count(), 1, "{said}");
+    assert!(said.contains("warning: somebody ended the recording") && files.is_empty(), "{said}");
+    assert!(!folder.path().join("recording").exists());
     // Who ends it each time does not want it.
     let folder = tempfile::tempdir().unwrap();
     let each = (1..=3).map(|time| {

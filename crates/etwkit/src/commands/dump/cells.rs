@@ -331,6 +331,7 @@ impl Shown {
         let Some(most) = most.filter(|most| all > *most) else { return Self { groups, of_others: 0 } };
         let of_others = groups.iter().skip(Self::GROUPS).map(|group| group.shown.len()).sum();
         groups.truncate(Self::GROUPS);
+        // Each group shows one row at least: a heading with none says nothing.
         let each = (most / groups.len().max(1)).max(1);
         for group in &mut groups {
             group.more = group.shown.len().saturating_sub(each);

@@ -67,8 +67,8 @@ impl<'a> Columns<'a> {
         self
     }
 
-    /// Leaves columns out until a line fits, and tells their names: numbers from the right, then words from
-    /// the right, but never the first column and the last one, which tell what a row is about. Of the last
+    /// Leaves columns out until a line fits, and returns their names: numbers from the right, then words from
+    /// the right, but never the first column and the last one, which say what a row is about. Of the last
     /// one only its begin has to fit.
     pub(super) fn fit(&mut self, width: usize, rows: impl Iterator<Item = usize>) -> Vec<&'static str> {
         let table = self.table(rows);

@@ -50,10 +50,13 @@ impl CopyArgs {
 
     fn copy(&self, from: &Path, folder: &Path, left_out: &mut Vec<PathBuf>) -> anyhow::Result<()> {
         let to = folder.join(from.file_name().unwrap_or_default());
+        // Not `exists`: a link that leads nowhere would count as a free place, and the copy would be written
+        // where it leads.
         if to.symlink_metadata().is_ok() {
             if !self.overwrite {
                 bail!("{} is there already; --overwrite replaces it", to.display());
             }
+            // The target is removed before it is written: a copy onto itself would lose the recording.
             if to.canonicalize().is_ok_and(|to| from.canonicalize().is_ok_and(|from| from == to)) {
                 bail!("{} would be copied onto itself", from.display());
             }

@@ -107,6 +107,7 @@ impl Declared {
     ) -> Result<Self, clap::Error> {
         let options = question.options();
         let values = options::values(&options, matches);
+        // Whoever asks for a number of rows gets that many, however long the list becomes.
         let is_cut = |name: &str| name.starts_with("top") || name.starts_with("skip");
         let is_listed = has_option(&options, "top") && !values.keys().any(|name| is_cut(name));
         let mut common = Common::from_arg_matches(matches)?;

@@ -109,6 +109,7 @@ fn report(
 ) -> anyhow::Result<Exit> {
     let all = diagnosed(asked, printer)?;
     write(printer, &all)?;
+    // One extract that fails makes the whole command fail.
     let fails = all.iter().filter_map(|one| one.diagnosis.fails).max();
     Ok(match fails {
         Some(true) => Exit::Failed,

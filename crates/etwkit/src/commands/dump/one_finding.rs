@@ -73,6 +73,7 @@ fn write(
     let mut printed = Vec::new();
     for (at, line) in finding.evidence.lines().enumerate() {
         let answer = |more| answer(line, extract, more).map(|text| without_folders(&text, extract, trace));
+        // The file is to have all rows; commands without that option refuse it.
         let text = answer(&["--top=0"]).or_else(|_| answer(&[]))?;
         add(&mut archive, &format!("evidence-{}.jsonl", at + 1), &answer(&["--json"])?)?;
         printed.push(Printed { line: line.to_owned(), text });
@@ -90,8 +91,10 @@ fn add(archive: &mut ZipWriter<impl Write + Seek>, name: &str, text: &str) -> an
 /// An answer that names the trace, where it had the folders that lead to it: nobody else has to know these.
 fn without_folders(text: &str, extract: &Path, trace: &str) -> String {
     let path = extract.display().to_string();
-    let in_json = path.escape_default().to_string().replace("\\'", "'");
-    text.replace(&in_json, trace).replace(&path, trace)
+    // In JSON the backslashes of a path are doubled, and letters beyond ASCII stay as they are.
+    let in_json = serde_json::Value::from(path.as_str()).to_string();
+    let in_json = in_json.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(&path);
+    text.replace(in_json, trace).replace(&path, trace)
 }
 
 /// What a command line answers.
@@ -104,4 +107,19 @@ fn answer(line: &str, extract: &Path, more: &[&str]) -> anyhow::Result<String> {
         bail!("etwkit {line}: {}", String::from_utf8_lossy(&err));
     }
     Ok(String::from_utf8_lossy(&out).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_go_from_text_and_from_json() {
+        for path in [r"C:\Büro\it's\x.etwx", "/home/Büro/x.etwx"] {
+            let json = serde_json::json!({ "extract": path }).to_string();
+            let of = |text: &str| without_folders(text, Path::new(path), "x");
+            assert_eq!(of(&json), r#"{"extract":"x"}"#);
+            assert_eq!(of(&format!("Extract {path} has rows")), "Extract x has rows");
+        }
+    }
 }

@@ -315,7 +315,7 @@ impl<'p, 'w> Lines<'p, 'w> {
         Ok(self.printer.file(&clipped(&heading, self.width))?)
     }
 
-    /// The heading of an extract that tells its start elsewhere.
+    /// The heading of an extract whose start is shown elsewhere.
     pub(super) fn name(&mut self, info: &TraceInfo) -> anyhow::Result<()> {
         let name = if info.file_name.is_empty() { "Trace" } else { &info.file_name };
         Ok(self.printer.file(&clipped(name, self.width))?)

@@ -66,7 +66,7 @@ fn end(
     match format {
         EventsFormat::Text => damage::print(printer, input, found, damage::NONE)?,
         EventsFormat::Json => printer.json(&json!({ "damage": serde_json::to_value(found)? }))?,
-        // A table has no place for it; `etwkit info` and the other forms tell.
+        // A table has no place for it; `etwkit info` and the other forms report it.
         EventsFormat::Csv => {}
     }
     Ok(())

@@ -6,7 +6,7 @@ pub(crate) mod label;
 mod plan;
 pub(super) mod progress;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
@@ -82,10 +82,10 @@ pub(crate) fn run(args: &ExtractArgs, printer: &mut Printer<'_>) -> anyhow::Resu
     }
 }
 
-/// Is told what became of a trace.
+/// Receives what became of a trace.
 type OnDone<'a> = dyn FnMut(&Job, anyhow::Result<Outcome>, &Bars) -> anyhow::Result<()> + 'a;
 
-/// Makes all extracts, and says what became of each as soon as it is done.
+/// Makes all extracts, and says what became of each as soon as it and those before it are done.
 fn each(args: &ExtractArgs, on_done: &mut OnDone<'_>) -> anyhow::Result<Exit> {
     if args.out.is_none() && args.traces.traces.iter().any(|path| input::is_standard_input(path)) {
         let message = "the standard input (-) has no name that its extract could have";
@@ -118,25 +118,36 @@ fn each(args: &ExtractArgs, on_done: &mut OnDone<'_>) -> anyhow::Result<Exit> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let workers = args.jobs.map_or(cores, |jobs| jobs as usize).min(jobs.len()).max(1);
     let bars = Bars::new(jobs.len());
-    let (queue, (send, receive)) = (Mutex::new(VecDeque::from(jobs)), mpsc::channel());
+    let (queue, (send, receive)) =
+        (Mutex::new(VecDeque::from_iter(jobs.into_iter().enumerate())), mpsc::channel());
     let mut exit = Exit::Answered;
     thread::scope(|scope| -> anyhow::Result<()> {
         for _ in 0..workers {
             let (send, queue, bars, sets) = (send.clone(), &queue, &bars, &sets);
             scope.spawn(move || {
-                while let Some(job) = queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front() {
+                // A block of its own: in the condition of the loop itself, the lock would be held until the
+                // job is done, and the jobs would run one after the other.
+                while let Some((at, job)) =
+                    { queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front() }
+                {
                     let outcome = one(&job, args, options, sets, bars);
-                    if send.send((job, outcome)).is_err() {
+                    if send.send((at, (job, outcome))).is_err() {
                         return;
                     }
                 }
             });
         }
         drop(send);
-        for (job, outcome) in receive {
-            match outcome {
-                Ok(Outcome::Interrupted) => exit = Exit::Interrupted,
-                outcome => on_done(&job, outcome, &bars)?,
+        // Traces are reported in the order in which they were named, however long each takes.
+        let (mut done, mut next) = (BTreeMap::new(), 0);
+        for (at, job) in receive {
+            done.insert(at, job);
+            while let Some((job, outcome)) = done.remove(&next) {
+                next += 1;
+                match outcome {
+                    Ok(Outcome::Interrupted) => exit = Exit::Interrupted,
+                    outcome => on_done(&job, outcome, &bars)?,
+                }
             }
         }
         Ok(())
@@ -156,15 +167,15 @@ pub(crate) struct Done<'a> {
 
 /// Makes all extracts as [`run`] does, and leaves it to the caller to report it, between the lines of the
 /// progress display.
-pub(crate) fn run_told(
+pub(crate) fn run_reporting(
     args: &ExtractArgs,
-    tell: &mut dyn FnMut(&Done<'_>) -> anyhow::Result<()>,
+    on_done: &mut dyn FnMut(&Done<'_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<Exit> {
     each(args, &mut |job, outcome, bars| {
         let kept =
             outcome.map(|outcome| matches!(outcome, Outcome::Kept)).map_err(|error| format!("{error:#}"));
         let done = Done { trace: job.label(), target: &job.target, kept };
-        bars.suspend(|| tell(&done))
+        bars.suspend(|| on_done(&done))
     })
 }
 
@@ -229,6 +240,7 @@ fn packed(
     sets: &[TagSet],
     bars: &Bars,
 ) -> anyhow::Result<Outcome> {
+    // Asked here, because the folder that is packed afterwards is always new.
     if options.no_overwrite && !json::is_meant(job) {
         let hash = input::open_paths(&job.traces, &args.traces)?.source_hash()?;
         if is_there(&job.target, &hash, &options) {

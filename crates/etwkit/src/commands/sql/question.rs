@@ -62,6 +62,7 @@ fn of_word(word: &OsStr, library: Option<&Path>) -> anyhow::Result<Cow<'static, 
 /// The question of that name: one of the user, else one that comes with the program.
 fn of_library(name: &str, folder: Option<&Path>) -> anyhow::Result<Cow<'static, Query>> {
     let own = folder.map(names).transpose()?.unwrap_or_default();
+    // Only names that the folder lists are read, so that no `..` leads out of it.
     if let Some(folder) = folder.filter(|_| own.contains(name)) {
         return Ok(Cow::Owned(of_file(&folder.join(format!("{name}.{SQL}")), name.to_owned())?));
     }
@@ -124,6 +125,7 @@ impl Question {
         if query.limit(params).is_none_or(|limit| rows < limit) {
             return Ok(None);
         }
+        // Counting asks the question once more, so it is done only for an answer that fills its limit.
         let Some(all) = session.count(query, params)? else { return Ok(None) };
         let all = usize::try_from(all).unwrap_or(usize::MAX);
         let extracts = match session.manifests().count() {

@@ -54,10 +54,13 @@ impl Rows {
     pub(super) fn new(schema: &SchemaRef, format: SqlFormat, target: Target) -> Self {
         let mut columns: Vec<Column> = Vec::new();
         for field in schema.fields() {
-            let same = columns.iter().filter(|column| column.name == *field.name()).count();
-            // Two tables can have columns of one name; an object cannot.
-            let name =
-                if same == 0 { field.name().clone() } else { format!("{}_{}", field.name(), same + 1) };
+            // Several columns can have one name. In an object readers keep only one member of a name, so the
+            // others get numbers. A number can be taken, too: a column may be called so from the start.
+            let (mut name, mut number) = (field.name().clone(), 2);
+            while columns.iter().any(|column| column.name == name) {
+                name = format!("{}_{number}", field.name());
+                number += 1;
+            }
             let align = if field.data_type().is_numeric() { Align::Right } else { Align::Left };
             let is_text = !field.data_type().is_numeric() && *field.data_type() != DataType::Boolean;
             columns.push(Column { name, align, is_text, width: 0 });
@@ -243,5 +246,26 @@ fn json(column: &dyn Array, cell: &ArrayFormatter<'_>, row: usize) -> Value {
             let number = if kind.is_numeric() { text.parse().ok().map(Value::Number) } else { None };
             number.unwrap_or(Value::String(text))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use etwkit_query::arrow::datatypes::{Field, Schema};
+
+    use super::*;
+
+    #[test]
+    fn columns_of_one_name_get_names_of_their_own() {
+        let of = |names: &[&str]| {
+            let fields = names.iter().map(|name| Field::new(*name, DataType::Int64, true));
+            let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+            let rows = Rows::new(&schema, SqlFormat::Json, Target::File);
+            rows.columns.into_iter().map(|column| column.name).collect::<Vec<_>>()
+        };
+        assert_eq!(of(&["a", "b", "a"]), ["a", "b", "a_2"]);
+        assert_eq!(of(&["a", "a", "a", "a_2"]), ["a", "a_2", "a_3", "a_2_2"]);
     }
 }

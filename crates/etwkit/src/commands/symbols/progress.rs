@@ -14,7 +14,7 @@ impl Bar {
         Self::among(&MultiProgress::new())
     }
 
-    /// A line among those of others, drawn when there is something to tell.
+    /// A line among those of others, drawn when there is something to show.
     pub(crate) fn among(others: &MultiProgress) -> Self {
         let bar = others.add(ProgressBar::no_length());
         let style = ProgressStyle::with_template("{spinner} symbols: {pos} looked for  {msg}");

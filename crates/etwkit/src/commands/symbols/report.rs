@@ -141,7 +141,7 @@ fn tried(attempts: &[Attempt]) -> serde_json::Value {
     attempts.iter().map(one).collect()
 }
 
-/// Adds the image that tells the symbol file, where the trace does not.
+/// Adds the image that names the symbol file, where the trace does not.
 fn add_image(line: &mut serde_json::Value, image: Option<&ImageIdentity>, source: Option<&str>) {
     if let Some((line, image)) = line.as_object_mut().zip(image) {
         let image = json!({"name": image.name(), "key": image.key(), "source": source});
