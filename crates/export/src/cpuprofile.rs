@@ -2,12 +2,12 @@
 //! profiler (`Profiler.Profile` of the Chrome DevTools protocol).
 //!
 //! The format has times between samples, and its readers do not agree whether such a time belongs to the
-//! sample in front of it (Chrome, speedscope) or behind it (`cpuprofile-to-flamegraph`). So each stack has two
-//! samples with its weight between them, and no time passes between two stacks.
+//! sample in front of it (Chrome, speedscope) or behind it (`cpuprofile-to-flamegraph`). So each stack has
+//! two samples with its weight between them, and no time passes between two stacks.
 //!
-//! Samples stand in the order of the names of their frames, since a weight is the sum of samples from anywhere
-//! in the trace: the time axis of a viewer shows no order of time. Weights are microseconds with three
-//! decimals, which keeps nanoseconds exact.
+//! Samples stand in the order of the names of their frames, since a weight is the sum of samples from
+//! anywhere in the trace: the time axis of a viewer shows no order of time. Weights are microseconds with
+//! three decimals, which keeps nanoseconds exact.
 
 use std::collections::HashMap;
 use std::io::Write;

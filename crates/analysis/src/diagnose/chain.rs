@@ -1,5 +1,5 @@
-//! The chain of waits behind a finding: whom the victim waited for in the longest piece, whom that one, down to
-//! the root.
+//! The chain of waits behind a finding: whom the victim waited for in the longest piece, whom that one, down
+//! to the root.
 
 use etwkit_query::Session;
 use etwkit_query::dump::Top;
@@ -12,12 +12,12 @@ use crate::chain::{Chain, ChainRequest, ChainRow};
 use crate::root::RootKind;
 use crate::wait::{WaitRequest, WaitSort};
 
-/// A piece is told by the chain of a wait that fills at least the half of it: the rest is CPU or time ready, which
-/// the wait does not explain.
+/// A piece is explained by the chain of a wait that fills at least the half of it: the rest is CPU or time
+/// ready, about which the wait says nothing.
 const LEAST_SHARE: i64 = 2;
 
-/// Lines of the chain of the longest wait in the longest piece of a finding, that of the victim first; nothing
-/// where the piece is no wait.
+/// Lines of the chain of the longest wait in the longest piece of a finding, that of the victim first;
+/// nothing where the piece is no wait.
 pub(super) fn of(session: &Session, finding: &FindingRow) -> Result<Option<String>> {
     let FindingRow { tid: Some(tid), thread_key, at_ns: Some(from), longest_ns: Some(length), .. } = finding
     else {

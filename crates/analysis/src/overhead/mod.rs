@@ -61,8 +61,8 @@ etwkit_query::declare! {
         by: OverheadBy = option("WHAT").shape(),
         /// Only products of which the name, the company or a file fits (*, ?, several with ;, ! excludes)
         product: Option<String> = option("NAMES"),
-        /// With --by tag: tag stacks by the rules of this file, too (.stacktags of Windows Performance Analyzer);
-        /// can be repeated
+        /// With --by tag: tag stacks by the rules of this file, too (.stacktags of Windows Performance
+        /// Analyzer); can be repeated
         stack_tag_file: Vec<String> = option("FILE").called("stack-tag-file").shape(),
         /// Only what ended in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),

@@ -65,7 +65,11 @@ fn a_wait_that_stacks_show_too_counts_once() {
     machine
         .add(off(1, 100 * MS).readied(169 * MS, 3).ran(170 * MS, 300 * MS).in_stack(stack))
         .add(off(1, 310 * MS).readied(379 * MS, 2).ran(380 * MS, 400 * MS).in_stack(stack));
-    let both = found(&machine, "user-lock");
+    let mut both = found(&machine, "user-lock");
+    let chain = both[0].chain.take();
+    let expected = "window.exe (4) thread 101 waited 69.0 ms (UserRequest) for tool.exe (8) thread 102, \
+        of which nothing was recorded";
+    assert_eq!(chain.as_deref(), Some(expected), "switches show the waits, too");
     assert_eq!(both, found(&told(), "user-lock"), "what is told is exact");
     // By stacks alone it is the same culprit.
     machine.locks.clear();

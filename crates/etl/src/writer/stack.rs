@@ -216,8 +216,8 @@ impl<W: Write + Seek> TraceWriter<W> {
     }
 
     /// Defines all keys that are in use, behind everything that was written. [`TraceWriter::finish`] does so;
-    /// earlier it stands for the end of the kernel's session before that of providers. Stacks that are written
-    /// later have no keys.
+    /// earlier it stands for the end of the kernel's session before that of providers. Stacks that are
+    /// written later have no keys.
     ///
     /// # Errors
     /// Those of [`TraceWriter::write`].

@@ -1,5 +1,6 @@
 //! Card 9: a service starts a session of its own under the name of the kernel's, which ends the recording of
-//! the kernel in the middle of the trace; providers go on. In the twin the service is there and takes nothing.
+//! the kernel in the middle of the trace; providers go on. In the twin the service is there and takes
+//! nothing.
 
 use etwkit_etl::Guid;
 
