@@ -270,7 +270,13 @@ fn help(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
 /// The words of an argument, none of which makes another command or writes a file elsewhere.
 fn more_words(line: Option<&str>) -> Result<Vec<String>> {
     let all = words(line.unwrap_or_default());
-    let is_refused = |word: &&String| NOT_HERE.iter().any(|not| word.eq_ignore_ascii_case(not));
+    // Lines of ETWAnalyzer may have the long dash that word processors make of a short one.
+    let plain = |word: &str| match word.strip_prefix('\u{2013}') {
+        Some(name) => format!("-{name}"),
+        None => word.to_owned(),
+    };
+    let is_refused =
+        |word: &&String| NOT_HERE.iter().any(|not| plain(word.as_str()).eq_ignore_ascii_case(not));
     match all.iter().find(is_refused) {
         Some(word) => {
             Err(Problem::bad(format!("{word} has no place in a tool: expected switches that only ask"))
@@ -342,7 +348,7 @@ mod tests {
             more_words(Some(r#"-pn "my app" -fd C:\x\y"#)).unwrap(),
             ["-pn", "my app", "-fd", r"C:\x\y"]
         );
-        for refused in ["-topn 3 -extract all", "-CSV out.csv", "-Console", "-mcp"] {
+        for refused in ["-topn 3 -extract all", "-CSV out.csv", "-Console", "-mcp", "\u{2013}csv out.csv"] {
             assert!(more_words(Some(refused)).is_err(), "{refused}");
         }
     }
