@@ -33,7 +33,7 @@ WITH part AS (
 SELECT coalesce(t.name, 'NT Kernel Logger') AS culprit, CAST(NULL AS INT) AS process_key,
   CAST(NULL AS BIGINT) AS cost_ns, CAST(NULL AS BIGINT) AS total_ns, CAST(1 AS BIGINT) AS count,
   CAST(NULL AS BIGINT) AS longest_ns, w.missing_ns,
-  round(100.0 * w.missing_ns / (w.to_ns), 1) AS missing_percent,
+  round(100.0 * w.missing_ns / w.to_ns, 1) AS missing_percent,
   coalesce(', when ' || t.name || ' (' || t.pid || ') ' || CASE t.kind WHEN 'start' THEN 'started ' ELSE 'stopped ' END
     || t.session, '') AS taker,
   w.from_ns, w.to_ns, CAST(NULL AS INT) AS stack_id, CAST(NULL AS INT) AS thread_key, w.from_ns AS at_ns

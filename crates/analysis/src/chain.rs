@@ -78,6 +78,28 @@ etwkit_query::declare! {
     }
 }
 
+impl ChainRow {
+    /// Whose row it is: `a.exe(4) thread 8`, with `gap` between the name and the id.
+    pub(crate) fn who(&self, gap: &str) -> String {
+        named(self.process.as_deref(), self.pid, self.tid, gap)
+    }
+
+    /// The thread that ended a wait; of a DPC only that it was one.
+    pub(crate) fn readying(&self, gap: &str) -> Option<String> {
+        if self.is_readied_by_dpc {
+            return Some("a DPC".into());
+        }
+        let tid = self.readying_tid?;
+        Some(named(self.readying_process.as_deref(), self.readying_pid, Some(tid), gap))
+    }
+}
+
+fn named(process: Option<&str>, pid: Option<i64>, tid: Option<i64>, gap: &str) -> String {
+    let pid = pid.map(|pid| format!("{gap}({pid})")).unwrap_or_default();
+    let tid = tid.map(|tid| format!(" thread {tid}")).unwrap_or_default();
+    format!("{}{pid}{tid}", process.unwrap_or("(unknown)"))
+}
+
 /// A chain, with its waits and its root.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chain {
@@ -140,16 +162,17 @@ impl ChainRequest {
         if waits.is_empty() {
             return Ok(Vec::new());
         }
-        let ends = TraceEnds::ask(session)?;
-        let parts = parts(&waits, &ends);
-        let walker = Walker {
-            slices: Slices::load(session, &parts)?,
-            threads: Threads::load(session)?,
-            stacks: StackText::new(session)?,
-            ends,
-            all_waits: self.all_waits,
-        };
-        walker.chains(session, &waits)
+        self.follow(session, &waits, &Known::load(session)?)
+    }
+
+    /// The same, of an extract that is known: whoever asks for many chains reads that once.
+    pub(crate) fn ask_of(&self, session: &Session, known: &Known) -> Result<Vec<Chain>> {
+        self.follow(session, &self.effective().list(session)?, known)
+    }
+
+    fn follow(&self, session: &Session, waits: &[WaitRow], known: &Known) -> Result<Vec<Chain>> {
+        let slices = Slices::load(session, &parts(waits, &known.ends))?;
+        Walker { slices, known, all_waits: self.all_waits }.chains(session, waits)
     }
 }
 
@@ -187,11 +210,24 @@ enum End {
     },
 }
 
-struct Walker {
-    slices: Slices,
-    threads: Threads,
-    stacks: StackText,
+/// What chains need of an extract, whatever their waits are.
+pub(crate) struct Known {
+    pub(crate) threads: Threads,
+    pub(crate) stacks: StackText,
     ends: TraceEnds,
+}
+
+impl Known {
+    /// Reads it.
+    pub(crate) fn load(session: &Session) -> Result<Self> {
+        let (threads, stacks) = (Threads::load(session)?, StackText::new(session)?);
+        Ok(Self { threads, stacks, ends: TraceEnds::ask(session)? })
+    }
+}
+
+struct Walker<'k> {
+    slices: Slices,
+    known: &'k Known,
     all_waits: bool,
 }
 
@@ -209,7 +245,7 @@ struct Walk {
     end: End,
 }
 
-impl Walker {
+impl Walker<'_> {
     fn chains(&self, session: &Session, waits: &[WaitRow]) -> Result<Vec<Chain>> {
         let mut roots = Roots::default();
         let mut walks = Vec::new();
@@ -223,7 +259,7 @@ impl Walker {
                 |o: Other| ChainRow { kind: "other_wait".to_owned(), ..row(o.link, o.thread, &o.slice) };
             walks.push((links, others.into_iter().map(other).collect(), end));
         }
-        let told = roots.tell(session, &self.slices, &self.stacks)?;
+        let told = roots.tell(session, &self.slices, &self.known.stacks)?;
         let chain = |(links, others, end): (Vec<ChainRow>, Vec<ChainRow>, End)| {
             let (chain, link) = links.last().map_or((0, 1), |last| (last.chain, last.link + 1));
             let root = match end {
@@ -256,8 +292,8 @@ impl Walker {
                 break End::Known(if slice.is_open() { RootKind::Open } else { RootKind::NotRecorded });
             };
             since = since.max(from);
-            if slice.is_by_dpc() || self.threads.is_idle(slice.by) {
-                break End::Dpc(roots.add(thread, &slice, &self.slices, &self.threads));
+            if slice.is_by_dpc() || self.known.threads.is_idle(slice.by) {
+                break End::Dpc(roots.add(thread, &slice, &self.slices, &self.known.threads));
             }
             if slice.by == NONE {
                 break End::Known(RootKind::NotRecorded);
@@ -289,7 +325,7 @@ impl Walker {
         let inside =
             |slice: &&Slice| slice.wait().map_or(0, |(from, end)| end.saturating_sub(from.max(since)));
         let longest = self.waits(thread, since, to).max_by_key(inside)?;
-        let (run, ready, _) = sums(&self.slices, thread, (since, to), self.ends.end_ns);
+        let (run, ready, _) = sums(&self.slices, thread, (since, to), self.known.ends.end_ns);
         (inside(&longest).saturating_mul(LEAST_SHARE) >= run.saturating_add(ready)).then_some(*longest)
     }
 
@@ -301,12 +337,13 @@ impl Walker {
     }
 
     fn link(&self, thread: i32, slice: &Slice) -> ChainRow {
-        let readying = self.threads.get(slice.by);
+        let readying = self.known.threads.get(slice.by);
         let stack = |id: i32| (id != NONE).then_some(i64::from(id));
-        let is_thread = slice.by != NONE && !slice.is_by_dpc() && !self.threads.is_idle(slice.by);
+        let is_thread = slice.by != NONE && !slice.is_by_dpc() && !self.known.threads.is_idle(slice.by);
         let meanwhile = slice.wait().filter(|_| is_thread);
-        let meanwhile = meanwhile.map(|wait| sums(&self.slices, slice.by, wait, self.ends.end_ns));
-        let open = || slice.is_open().then(|| self.ends.end_ns.saturating_sub(slice.last_out().unwrap_or(0)));
+        let meanwhile = meanwhile.map(|wait| sums(&self.slices, slice.by, wait, self.known.ends.end_ns));
+        let open =
+            || slice.is_open().then(|| self.known.ends.end_ns.saturating_sub(slice.last_out().unwrap_or(0)));
         ChainRow {
             kind: "wait".to_owned(),
             start_ns: slice.last_out(),
@@ -327,7 +364,7 @@ impl Walker {
             readying_wait_ns: meanwhile.map(|(.., wait)| wait),
             stack_id: stack(slice.stack),
             readying_stack_id: stack(slice.by_stack),
-            ..of_thread(thread, self.threads.get(thread))
+            ..of_thread(thread, self.known.threads.get(thread))
         }
     }
 
@@ -351,7 +388,7 @@ impl Walker {
             start_ns: Some(dpc.start_ns),
             readied_ns: Some(dpc.end_ns),
             operation: Some(dpc.kind.clone()),
-            object: self.stacks.frame(dpc.frame_id),
+            object: self.known.stacks.frame(dpc.frame_id),
             cpu: Some(dpc.cpu),
             ..row
         }
@@ -359,7 +396,7 @@ impl Walker {
 
     /// A root that is a thread: how long it ran, was ready and waited meanwhile.
     fn ran(&self, by: i32, from: i64, to: i64, stack: i32) -> ChainRow {
-        let (run, ready, wait) = sums(&self.slices, by, (from, to), self.ends.end_ns);
+        let (run, ready, wait) = sums(&self.slices, by, (from, to), self.known.ends.end_ns);
         let kind = if run > 0 || ready > 0 { RootKind::ThreadRan } else { RootKind::NotRecorded };
         ChainRow {
             kind: kind.name().to_owned(),
@@ -369,7 +406,7 @@ impl Walker {
             ready_ns: Some(ready),
             wait_ns: Some(wait),
             readying_stack_id: (stack != NONE).then_some(i64::from(stack)),
-            ..of_thread(by, self.threads.get(by))
+            ..of_thread(by, self.known.threads.get(by))
         }
     }
 }

@@ -7,6 +7,7 @@ use etwkit_query::filter::TextFilter;
 
 use crate::drive::local;
 use crate::line::Word;
+pub use crate::line::switch;
 use crate::read::read;
 use crate::switch::{NO_COLOR, Switch, To, find, value_of};
 use crate::{Command, Find, Plan, Wrong, command, dump, files, has_word, help, is_line, small, tables};

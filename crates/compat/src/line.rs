@@ -55,7 +55,8 @@ impl Line {
 
 /// The name of a switch: it begins with a dash, and something else than digits and separators stands behind
 /// it, so that `-5` and `-0.5` are values.
-fn switch(word: &str) -> Option<String> {
+#[must_use]
+pub fn switch(word: &str) -> Option<String> {
     // Texts of mail programs and word processors turn the dash into a longer one.
     let name = word.strip_prefix(['-', '\u{2013}'])?;
     // A range of two numbers can begin with a dash, too.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{MutexGuard, PoisonError};
 
 use etwkit_analysis::diagnose::words;
-use etwkit_compat::console::{dumps, fits, found, native, switches};
+use etwkit_compat::console::{dumps, fits, found, native, switch, switches};
 use etwkit_engine::question;
 use etwkit_query::question::{AnyQuestion, Values};
 use etwkit_server::said;
@@ -46,19 +46,19 @@ const DUMPS: [&str; 18] = [
 /// In front of the names of those tools.
 const DUMP: &str = "etw_dump_";
 
-/// Words that make another command of a line, and those that write files wherever the line says.
+/// Switches that make another command of a line, and those that write files wherever the line says.
 const NOT_HERE: [&str; 11] = [
-    "-dump",
-    "-extract",
-    "-convert",
-    "-converttime",
-    "-loadsymbol",
-    "-console",
-    "-mcp",
-    "-analyze",
-    "-csv",
-    "-copyfilesto",
-    "-clip",
+    "dump",
+    "extract",
+    "convert",
+    "converttime",
+    "loadsymbol",
+    "console",
+    "mcp",
+    "analyze",
+    "csv",
+    "copyfilesto",
+    "clip",
 ];
 
 /// Loaded files that an answer tells the tables of, at most.
@@ -209,9 +209,7 @@ fn ask(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Result<Answer> {
     let dump = tool.name.strip_prefix(DUMP).unwrap_or_default();
     let mut line = vec!["-dump".to_owned(), dump.to_owned()];
     line.extend(more_words(given.text("arguments")?)?);
-    let has =
-        |wanted: &[&str]| line.iter().any(|word| wanted.iter().any(|one| word.eq_ignore_ascii_case(one)));
-    let names_files = has(&["-fd", "-filedir"]);
+    let names_files = line.iter().any(|word| is_switch(word, &["fd", "filedir"]));
     if !names_files {
         line.extend(files.iter().flat_map(|file| ["-fd".to_owned(), file.display().to_string()]));
     }
@@ -270,20 +268,18 @@ fn help(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
 /// The words of an argument, none of which makes another command or writes a file elsewhere.
 fn more_words(line: Option<&str>) -> Result<Vec<String>> {
     let all = words(line.unwrap_or_default());
-    // Lines of ETWAnalyzer may have the long dash that word processors make of a short one.
-    let plain = |word: &str| match word.strip_prefix('\u{2013}') {
-        Some(name) => format!("-{name}"),
-        None => word.to_owned(),
-    };
-    let is_refused =
-        |word: &&String| NOT_HERE.iter().any(|not| plain(word.as_str()).eq_ignore_ascii_case(not));
-    match all.iter().find(is_refused) {
+    match all.iter().find(|word| is_switch(word, &NOT_HERE)) {
         Some(word) => {
             Err(Problem::bad(format!("{word} has no place in a tool: expected switches that only ask"))
                 .with_hint("run the line in a terminal: etwkit takes it there"))
         }
         None => Ok(all),
     }
+}
+
+/// Whether a word is one of these switches, as lines of ETWAnalyzer are read.
+fn is_switch(word: &str, switches: &[&str]) -> bool {
+    switch(word).is_some_and(|name| switches.contains(&name.as_str()))
 }
 
 /// Runs a line, and tells what it printed.

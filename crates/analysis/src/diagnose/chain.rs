@@ -8,25 +8,23 @@ use etwkit_query::range::Range;
 use super::finding::FindingRow;
 use super::sentence::duration;
 use crate::Result;
-use crate::chain::{Chain, ChainRequest, ChainRow};
+use crate::chain::{Chain, ChainRequest, ChainRow, Known};
 use crate::root::RootKind;
 use crate::wait::{WaitRequest, WaitSort};
 
 /// A piece is explained by the chain of a wait that fills at least the half of it: the rest is CPU or time
 /// ready, about which the wait says nothing.
 const LEAST_SHARE: i64 = 2;
+/// Between names and ids, as in the sentences of findings.
+const GAP: &str = " ";
 
 /// Lines of the chain of the longest wait in the longest piece of a finding, that of the victim first;
 /// nothing where the piece is no wait.
-pub(super) fn of(session: &Session, finding: &FindingRow) -> Result<Option<String>> {
+pub(super) fn of(session: &Session, finding: &FindingRow, known: &Known) -> Result<Option<String>> {
     let FindingRow { tid: Some(tid), thread_key, at_ns: Some(from), longest_ns: Some(length), .. } = finding
     else {
         return Ok(None);
     };
-    // What windows and locks report of themselves is found without switches, too.
-    if session.has_rows("context_switch") != Some(true) {
-        return Ok(None);
-    }
     let request = ChainRequest {
         waits: WaitRequest {
             tid: Some(*tid),
@@ -38,7 +36,7 @@ pub(super) fn of(session: &Session, finding: &FindingRow) -> Result<Option<Strin
         // Rules know sleeps that somebody suffers from.
         all_waits: true,
     };
-    let chains = request.ask(session)?;
+    let chains = request.ask_of(session, known)?;
     let is_it = |chain: &&Chain| {
         let wait = chain.links.first();
         // A range chooses waits that reach into it, and ids of threads are used again.
@@ -53,36 +51,29 @@ pub(super) fn of(session: &Session, finding: &FindingRow) -> Result<Option<Strin
 fn text(chain: &Chain) -> String {
     let lines = chain.links.iter().enumerate().map(|(at, link)| {
         let target = match chain.links.get(at + 1) {
-            Some(next) => who(next),
-            None if chain.root.kind == RootKind::NotRecorded.name() => ended_by(link),
+            Some(next) => next.who(GAP),
+            None if chain.root.kind == RootKind::NotRecorded.name() => match link.readying(GAP) {
+                Some(by) => format!("{by}, of which nothing was recorded"),
+                None => "what was not recorded".to_owned(),
+            },
             None => root(&chain.root),
         };
         let reason = link.wait_reason.as_deref().unwrap_or("unknown reason");
-        format!("{} waited {} ({reason}) for {target}", who(link), time(link.wait_ns))
+        format!("{} waited {} ({reason}) for {target}", link.who(GAP), time(link.wait_ns))
     });
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn who(row: &ChainRow) -> String {
-    let pid = row.pid.map(|pid| format!(" ({pid})")).unwrap_or_default();
-    let tid = row.tid.map(|tid| format!(" thread {tid}")).unwrap_or_default();
-    format!("{}{pid}{tid}", row.process.as_deref().unwrap_or("(unknown)"))
-}
-
-/// Who ended a wait of which nothing else is known.
-fn ended_by(link: &ChainRow) -> String {
-    let Some(tid) = link.readying_tid else { return "what was not recorded".to_owned() };
-    let pid = link.readying_pid.map(|pid| format!(" ({pid})")).unwrap_or_default();
-    let process = link.readying_process.as_deref().unwrap_or("(unknown)");
-    format!("{process}{pid} thread {tid}, of which nothing was recorded")
-}
-
 /// What the last one waited for.
 fn root(root: &ChainRow) -> String {
-    let routine = root.object.as_ref().map(|object| format!(" in {object}")).unwrap_or_default();
     match root.kind.as_str() {
         "thread_ran" => {
-            format!("{}, which ran {} and was ready {}", who(root), time(root.run_ns), time(root.ready_ns))
+            format!(
+                "{}, which ran {} and was ready {}",
+                root.who(GAP),
+                time(root.run_ns),
+                time(root.ready_ns)
+            )
         }
         "disk_io" => {
             let (operation, file) = (root.operation.as_deref(), root.object.as_deref());
@@ -97,7 +88,10 @@ fn root(root: &ChainRow) -> String {
         }
         "timer" => "a timer".to_owned(),
         "io_completion" => "the completion of an I/O request".to_owned(),
-        "dpc" => format!("a DPC or interrupt{routine}"),
+        "dpc" => match &root.object {
+            Some(routine) => format!("a DPC or interrupt in {routine}"),
+            None => "a DPC or interrupt".to_owned(),
+        },
         "open" => "what had not come when the trace ended".to_owned(),
         other => other.replace('_', " "),
     }

@@ -9,8 +9,7 @@ use etwkit_query::dump::ask;
 use super::evidence::line;
 use super::rule::Rule;
 use super::sentence::{duration, fill};
-use crate::stacks::StackText;
-use crate::threads::Threads;
+use crate::chain::Known;
 use crate::{Result, diagnose::view};
 
 etwkit_query::declare! {
@@ -102,7 +101,7 @@ pub(super) struct Findings<'s> {
     processes: HashMap<i64, Named>,
     recording: Recording,
     /// Threads and stacks are read when there is something to say of them.
-    details: Option<(Threads, StackText)>,
+    known: Option<Known>,
     all: Vec<FindingRow>,
 }
 
@@ -117,7 +116,7 @@ impl<'s> Findings<'s> {
             session,
             processes: named.into_iter().map(|process| (process.process_key, process)).collect(),
             recording: recording.into_iter().next().unwrap_or_default(),
-            details: None,
+            known: None,
             all: Vec::new(),
         })
     }
@@ -249,19 +248,19 @@ impl<'s> Findings<'s> {
         if thread.is_none() && stack.is_none() {
             return Ok((None, None));
         }
-        if self.details.is_none() {
-            self.details = Some((Threads::load(self.session)?, StackText::new(self.session)?));
+        if self.known.is_none() {
+            self.known = Some(Known::load(self.session)?);
         }
-        let Some((threads, stacks)) = &self.details else { return Ok((None, None)) };
+        let Some(Known { threads, stacks, .. }) = &self.known else { return Ok((None, None)) };
         let thread = thread.and_then(|key| threads.get(i32::try_from(key).ok()?));
         Ok((thread.map(|thread| thread.tid), stack.map(|stack| stacks.all(stack).join("\n"))))
     }
 
-    /// All of them, the costliest first; notes behind, in the order of the rules.
-    pub(super) fn sorted(self) -> Vec<FindingRow> {
-        let mut all = self.all;
+    /// All of them, the costliest first; notes behind, in the order of the rules. With what was read for them.
+    pub(super) fn sorted(self) -> (Vec<FindingRow>, Option<Known>) {
+        let Self { mut all, known, .. } = self;
         all.sort_by_key(|finding| std::cmp::Reverse(view::order(finding)));
-        all
+        (all, known)
     }
 }
 

@@ -33,6 +33,7 @@ use etwkit_query::question::{NamedFile, OptionError, option};
 use etwkit_query::range::{Range, Unit};
 
 use crate::Result;
+use crate::chain::Known;
 pub use builtin::rules;
 pub use evidence::{Printed, words};
 pub use finding::{FindingRow, RuleRow};
@@ -108,11 +109,32 @@ impl DiagnoseRequest {
         self.fail_on.as_ref().map(read).transpose().map_err(wrong)
     }
 
-    /// Asks the rules.
+    /// Asks the rules, and follows the waits of what they find.
     ///
     /// # Errors
     /// A rule of the program fails; one of the user that fails becomes a row that says so.
     pub fn ask(&self, session: &Session) -> Result<Diagnosis> {
+        let (mut diagnosis, known) = self.asked(session)?;
+        // What windows and locks report of themselves is found without switches, too.
+        let Some(known) = known.filter(|_| session.has_rows("context_switch") == Some(true)) else {
+            return Ok(diagnosis);
+        };
+        for finding in diagnosis.findings.iter_mut().filter(|finding| finding.cost_ns.is_some()) {
+            finding.chain = chain::of(session, finding, &known)?;
+        }
+        Ok(diagnosis)
+    }
+
+    /// Asks the rules alone, for those who do not show chains of waits: following them reads context switches
+    /// for each finding.
+    ///
+    /// # Errors
+    /// Those of [`Self::ask`].
+    pub fn ask_without_chains(&self, session: &Session) -> Result<Diagnosis> {
+        self.asked(session).map(|(diagnosis, _)| diagnosis)
+    }
+
+    fn asked(&self, session: &Session) -> Result<(Diagnosis, Option<Known>)> {
         let fail_on = self.fail_on().map_err(etwkit_query::dump::Error::from)?;
         let recorded = Recorded::of(session)?;
         let mut findings = Findings::new(session)?;
@@ -130,7 +152,7 @@ impl DiagnoseRequest {
                 },
             });
         }
-        let mut findings = findings.sorted();
+        let (mut findings, known) = findings.sorted();
         let fails = fail_on.map(|fail_on| findings.iter().any(|finding| fail_on.is_hit(finding)));
         findings.retain(|finding| match finding.cost_ns {
             Some(cost) => self.cost.contains(Some(cost)),
@@ -141,12 +163,8 @@ impl DiagnoseRequest {
         }
         for (finding, number) in findings.iter_mut().zip(1..) {
             finding.number = number;
-            // Only of what is shown: following waits reads context switches.
-            if finding.cost_ns.is_some() {
-                finding.chain = chain::of(session, finding)?;
-            }
         }
-        Ok(Diagnosis { findings, rules: told, fails })
+        Ok((Diagnosis { findings, rules: told, fails }, known))
     }
 }
 

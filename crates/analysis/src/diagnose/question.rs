@@ -23,6 +23,14 @@ impl Question for DiagnoseRequest {
         }
     }
 
+    fn answer_for_people(&self, session: &Session) -> Result<Answer> {
+        match self.table {
+            // Text has the chains among the details.
+            DiagnoseTable::Findings if !self.details => Ok(self.told(self.ask_without_chains(session)?)),
+            _ => self.answer(session),
+        }
+    }
+
     fn check(&self) -> std::result::Result<(), OptionError> {
         self.fail_on().map(drop)
     }
@@ -34,18 +42,22 @@ impl Question for DiagnoseRequest {
 
 impl DiagnoseRequest {
     fn findings(&self, session: &Session) -> Result<Answer> {
-        let Diagnosis { findings, rules, fails } = self.ask(session)?;
+        self.ask(session).map(|diagnosis| self.told(diagnosis))
+    }
+
+    fn told(&self, diagnosis: Diagnosis) -> Answer {
+        let Diagnosis { findings, rules, fails } = diagnosis;
         let shown = Shown { details: self.details };
         let head = Line::heading(headline(&findings, &rules));
         let is_empty = findings.is_empty();
         let answer = Answer::rows(&shown, &FINDINGS, findings).with_head([head]);
         let answer = if is_empty { answer.showing(Shows::Sums) } else { answer };
-        Ok(answer.with_foot(not_checked(&rules)).with_verdict(fails))
+        answer.with_foot(not_checked(&rules)).with_verdict(fails)
     }
 
     fn rules_asked(&self, session: &Session) -> Result<Answer> {
         let shown = Shown { details: self.details };
-        let Diagnosis { rules, fails, .. } = self.ask(session)?;
+        let Diagnosis { rules, fails, .. } = self.ask_without_chains(session)?;
         Ok(Answer::rows(&shown, &RULES, rules).with_verdict(fails))
     }
 }

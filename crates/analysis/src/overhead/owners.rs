@@ -71,7 +71,7 @@ etwkit_query::declare! {
     }
 
     /// A thread and where it began.
-    pub(super) row ThreadRow {
+    row ThreadRow {
         thread_key: i64 = "Key.",
         process_key: Option<i64> = "Its process.",
         start_frame_id: Option<i64> = "Where it began.",
@@ -83,9 +83,6 @@ pub(super) const MODULES: &str =
   coalesce(lower(m.name) = lower(p.name), FALSE) AS is_executable
 FROM module m LEFT JOIN process p ON p.process_key = m.process_key
 ORDER BY m.module_id";
-
-pub(super) const THREADS: &str =
-    "SELECT thread_key, process_key, start_frame_id FROM thread ORDER BY thread_key";
 
 /// Which frames are code of file systems.
 pub(super) struct FileSystems(HashSet<i32>);
@@ -118,14 +115,7 @@ impl Owners {
         let frame = |number| of_frame(trace, number, &modules, &mut is_kernel_named);
         let frames: Vec<Owner> = (0..i32::try_from(trace.frames()).unwrap_or(i32::MAX)).map(frame).collect();
         let (stacks, waiting) = of_stacks(trace, &frames);
-        let threads: Vec<ThreadRow> = ask(session, THREADS)?;
-        let threads = threads.iter().map(|row| {
-            let began = row.start_frame_id.and_then(|frame| frames.get(usize::try_from(frame).ok()?));
-            let own = row.process_key.and_then(|process| processes.get(&process));
-            let owner = began.filter(|owner| **owner != NOBODY).or(own).copied().unwrap_or(NOBODY);
-            (key(row.thread_key), owner)
-        });
-        let threads = threads.collect();
+        let threads = of_threads(session, &processes, |frame| at(&frames, frame))?;
         let names = rows.into_iter().map(|row| (key(row.module_id), row.name)).collect();
         Ok(Self { products, stacks, waiting, frames, threads, names, is_kernel_named })
     }
@@ -221,6 +211,22 @@ fn of_modules(rows: &[ModuleRow], products: &mut Products) -> (HashMap<i32, Owne
         (module, owner)
     });
     (modules.collect(), processes)
+}
+
+/// Owners of threads: that of the frame in which one began, else that of its process.
+pub(super) fn of_threads(
+    session: &Session,
+    processes: &HashMap<i64, Owner>,
+    mut began: impl FnMut(i64) -> Owner,
+) -> Result<HashMap<i32, Owner>> {
+    let rows: Vec<ThreadRow> =
+        ask(session, "SELECT thread_key, process_key, start_frame_id FROM thread ORDER BY thread_key")?;
+    let owner = rows.into_iter().map(|row| {
+        let own = row.process_key.and_then(|process| processes.get(&process)).copied().unwrap_or(NOBODY);
+        let began = row.start_frame_id.map_or(NOBODY, &mut began);
+        (key(row.thread_key), if began == NOBODY { own } else { began })
+    });
+    Ok(owner.collect())
 }
 
 /// The folder of a file, in lower case, with the last separator.

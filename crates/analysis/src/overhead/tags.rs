@@ -7,7 +7,7 @@ use etwkit_query::filter::TextFilter;
 use etwkit_query::frames::TraceFrames;
 use etwkit_query::{NO_TAG, Session, TagSet, Tagged};
 
-use super::owners::{FileSystems, MODULES, ModuleRow, NOBODY, Owner, Owners, THREADS, ThreadRow, at, key};
+use super::owners::{FileSystems, MODULES, ModuleRow, NOBODY, Owner, Owners, at, key, of_threads};
 use super::product::Products;
 use crate::Result;
 
@@ -41,13 +41,7 @@ pub(super) fn owners(session: &Session, set: &TagSet, shown: &TextFilter) -> Res
             processes.insert(process, Owner { product, module: key(row.module_id) });
         }
     }
-    let started: Vec<ThreadRow> = ask(session, THREADS)?;
-    let mut threads = HashMap::new();
-    for row in started {
-        let began = row.start_frame_id.map_or(NOBODY, |frame| tags.of_frame(trace, key(frame)));
-        let own = row.process_key.and_then(|process| processes.get(&process)).copied().unwrap_or(NOBODY);
-        threads.insert(key(row.thread_key), if began == NOBODY { own } else { began });
-    }
+    let threads = of_threads(session, &processes, |frame| tags.of_frame(trace, key(frame)))?;
     let routines: Vec<RoutineRow> = ask(session, "SELECT DISTINCT frame_id FROM dpc_isr")?;
     let mut of_frame = vec![NOBODY; trace.frames()];
     for frame in routines.iter().map(|row| key(row.frame_id)) {

@@ -48,7 +48,7 @@ impl Page<'_> {
             lines.push(waited(Line::new(&*indent), link));
             lines.extend(others(chain, link, &indent));
             lines.extend(self.stack(&indent, "waited in", link.stack_id));
-            if let Some(by) = readying(link) {
+            if let Some(by) = link.readying("") {
                 lines.push(Line::new(format!("{indent}    ended by  {by}")));
                 lines.extend(self.stack(&indent, "      in  ", link.readying_stack_id));
                 lines.extend(meanwhile(Line::new(format!("{indent}          ")), link));
@@ -82,7 +82,7 @@ impl Page<'_> {
 /// Waits of the same thread that explain less.
 fn others(chain: &Chain, row: &ChainRow, indent: &str) -> Vec<Line> {
     let line = |other: &ChainRow| {
-        let by = readying(other).map(|by| format!(", ended by {by}")).unwrap_or_default();
+        let by = other.readying("").map(|by| format!(", ended by {by}")).unwrap_or_default();
         waited(Line::new(format!("{indent}    also: ")), other).words(by)
     };
     chain.others_of(row.link).map(line).collect()
@@ -91,7 +91,7 @@ fn others(chain: &Chain, row: &ChainRow, indent: &str) -> Vec<Line> {
 /// `a.exe(1) thread 2 waited 3 ms from … (reason), then ready 4 ms`.
 fn waited(line: Line, link: &ChainRow) -> Line {
     let line = line
-        .words(who(link))
+        .words(link.who(""))
         .words(" waited ")
         .value(FineMilliseconds, link.wait_ns)
         .words(" ms from ")
@@ -135,7 +135,7 @@ fn root(line: Line, root: &ChainRow) -> Line {
 }
 
 fn thread_ran(line: Line, root: &ChainRow) -> Line {
-    let line = line.words(who(root));
+    let line = line.words(root.who(""));
     match root.wait_ns.filter(|ns| *ns > 0) {
         Some(wait) => line
             .words(" ran ")
@@ -159,20 +159,4 @@ fn in_dpc(kind: Option<&str>, routine: Option<&str>) -> String {
         (Some(kind), Some(routine)) => format!(" ({kind} {routine})"),
         _ => String::new(),
     }
-}
-
-fn who(row: &ChainRow) -> String {
-    let pid = row.pid.map(|pid| format!("({pid})")).unwrap_or_default();
-    let tid = row.tid.map(|tid| format!(" thread {tid}")).unwrap_or_default();
-    format!("{}{pid}{tid}", row.process.as_deref().unwrap_or("(unknown)"))
-}
-
-/// The thread that ended a wait; of a DPC only that it was one.
-fn readying(link: &ChainRow) -> Option<String> {
-    if link.is_readied_by_dpc {
-        return Some("a DPC".into());
-    }
-    let tid = link.readying_tid?;
-    let pid = link.readying_pid.map(|pid| format!("({pid})")).unwrap_or_default();
-    Some(format!("{}{pid} thread {tid}", link.readying_process.as_deref().unwrap_or("(unknown)")))
 }

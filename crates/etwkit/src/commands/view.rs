@@ -58,7 +58,7 @@ fn check_finding(number: i64, files: &[PathBuf], printer: &mut Printer<'_>) -> a
         return Err(advised(format!("--finding is of one trace, and {many}"), hint));
     };
     let session = open_extracts(files, printer)?;
-    let findings = DiagnoseRequest::default().ask(&session)?.findings;
+    let findings = DiagnoseRequest::default().ask_without_chains(&session)?.findings;
     let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
     numbered(&findings, number, &name).map(|_| ())
 }

@@ -15,12 +15,20 @@ impl TraceFrames {
     /// The tag of every stack by the set `default`, found once.
     #[must_use]
     pub fn tagged_by_default(&self) -> &Arc<Tagged> {
-        self.by_default.get_or_init(|| Arc::new(self.tagged(default_tags())))
+        self.by_default.get_or_init(|| Arc::new(self.tag(default_tags())))
     }
 
-    /// The tag of every stack by the rules of a set, the same as in the table `cpu_tag`.
+    /// The tag of every stack by the rules of a set, the same as in the table `cpu_tag`. What one question
+    /// has found by the set `default` is there for the next one.
     #[must_use]
-    pub fn tagged(&self, set: &TagSet) -> Tagged {
+    pub fn tagged(&self, set: &TagSet) -> Arc<Tagged> {
+        match std::ptr::eq(set, default_tags()) {
+            true => Arc::clone(self.tagged_by_default()),
+            false => Arc::new(self.tag(set)),
+        }
+    }
+
+    fn tag(&self, set: &TagSet) -> Tagged {
         // Rules are matched against names, of which there are far fewer than frames.
         let (mut names, mut known) = (Vec::new(), HashMap::new());
         let number = |frame: &super::Frame| {

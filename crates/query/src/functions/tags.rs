@@ -73,10 +73,8 @@ impl StackTags {
         }
         let rules = self.set(set)?;
         let tagged = match frames.trace(trace_id) {
-            // What one question has found is there for the next one.
-            Some(trace) if std::ptr::eq(rules, default_tags()) => Arc::clone(trace.tagged_by_default()),
-            Some(trace) => Arc::new(trace.tagged(rules)),
-            None => Arc::new(TraceFrames::default().tagged(rules)),
+            Some(trace) => trace.tagged(rules),
+            None => TraceFrames::default().tagged(rules),
         };
         known.insert((trace_id, set.to_owned()), Arc::clone(&tagged));
         Ok(tagged)

@@ -2,13 +2,9 @@
 //! the kernel in the middle of the trace; providers go on. In the twin the service is there and takes
 //! nothing.
 
-use etwkit_etl::Guid;
-
-use super::scene::{Planted, Scene, keep, root};
-use super::{Card, Named};
-use crate::act::{Act, SessionPlan};
-use crate::scenarios::windows::SLEEPS;
-use crate::script::Step;
+use super::scene::{Planted, Scene};
+use super::{Card, Named, kernel_session};
+use crate::act::Act;
 
 pub(super) const CARD: Card = Card {
     number: 9,
@@ -25,28 +21,10 @@ pub(super) const fn missing_us(strength_percent: u32) -> u32 {
     strength_percent.saturating_mul(40_000)
 }
 
-/// GUID of the kernel's own session.
-const KERNEL_LOGGER: Guid = Guid::literal("9e814aad-3204-11d2-9a82-006008a86939");
-
 fn plant(scene: &mut Scene) -> Planted {
     let maker = scene.maker();
     let agent = scene.executable(maker);
-    let program = scene.service(agent, "/service", &[]);
-    let main = root(agent, "CMonitor::Main");
-    let starts = scene.b.path(&[
-        &main,
-        "ntdll!NtTraceControl nt!KiSystemServiceCopyEnd nt!NtTraceControl nt!EtwpStartLogger",
-    ]);
-    let works = scene.b.code(&[&main], &[&format!("{}!CMonitor::Look", agent.alias)]);
-    let sleeps = scene.b.waits(&[&main, SLEEPS]);
-    let thread = scene.b.thread(program, 8, &format!("{}!CMonitor::Main", agent.alias));
-    let file = keep(format!(r"C:\ProgramData\{}\null.etl", agent.alias));
-    let session = SessionPlan { name: "NT Kernel Logger", file, guid: KERNEL_LOGGER, mode: 0x100 };
     let until = scene.recorded_us();
-    let mut steps = vec![Step::Sleep(sleeps, until, until), Step::Run(works, 400, 800)];
-    if scene.is_sick() {
-        steps.push(Step::Act(starts, Act::TakesKernel(session)));
-    }
-    scene.b.script(thread, &steps, &[Step::Sleep(sleeps, 200_000, 400_000), Step::Run(works, 300, 900)]);
+    kernel_session::service(scene, agent, (until, until), Act::TakesKernel);
     Planted { culprit: agent.name.to_owned(), victims: Vec::new() }
 }

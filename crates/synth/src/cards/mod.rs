@@ -14,6 +14,7 @@ mod decoys;
 mod dns_timeout;
 mod filter_scan;
 mod hard_faults;
+mod kernel_session;
 mod logger_taken;
 mod low_priority_io;
 mod names;

@@ -2,11 +2,9 @@
 //! event logging and its service has switched on the tracing of system calls. In the twin the driver is
 //! there, but nobody traces system calls.
 
-use etwkit_etl::Guid;
-
-use super::scene::{Image, Planted, Scene, keep, root};
-use super::{Card, Named};
-use crate::act::{Act, SessionPlan};
+use super::scene::{Planted, Scene, root};
+use super::{Card, Named, kernel_session};
+use crate::act::Act;
 use crate::scenarios::windows::SLEEPS;
 use crate::script::Step;
 
@@ -25,13 +23,11 @@ const ROUNDS: usize = 60;
 const YIELDS: &str = "KERNELBASE!SleepEx ntdll!NtDelayExecution";
 const ENTRY: &str = "nt!KiSystemServiceExitPico nt!PerfInfoLogSysCallEntry nt!EtwTraceKernelEvent";
 const EXIT: &str = "nt!KiSystemServiceExitPico nt!PerfInfoLogSysCallExit nt!EtwTraceKernelEvent";
-/// GUID of the kernel's own session.
-const KERNEL_LOGGER: Guid = Guid::literal("9e814aad-3204-11d2-9a82-006008a86939");
 
 fn plant(scene: &mut Scene) -> Planted {
     let maker = scene.maker();
     let (driver, agent) = (scene.driver(maker), scene.executable(maker));
-    service(scene, agent);
+    kernel_session::service(scene, agent, (150_000, 250_000), Act::SessionStarts);
     let maker = scene.maker();
     let image = scene.executable(maker);
     let program = scene.process(image, "/serve", &[]);
@@ -65,24 +61,4 @@ fn plant(scene: &mut Scene) -> Planted {
     steps.extend(scene.operation(work));
     scene.b.script(thread, &steps, &[Step::Sleep(sleeps, 300_000, 500_000), Step::Run(own, 100, 200)]);
     Planted { culprit: driver.name.to_owned(), victims: vec![program] }
-}
-
-/// The service that takes the kernel's session for itself.
-fn service(scene: &mut Scene, agent: Image) {
-    let program = scene.service(agent, "/service", &[]);
-    let main = root(agent, "CMonitor::Main");
-    let starts = scene.b.path(&[
-        &main,
-        "ntdll!NtTraceControl nt!KiSystemServiceCopyEnd nt!NtTraceControl nt!EtwpStartLogger",
-    ]);
-    let works = scene.b.code(&[&main], &[&format!("{}!CMonitor::Look", agent.alias)]);
-    let sleeps = scene.b.waits(&[&main, SLEEPS]);
-    let thread = scene.b.thread(program, 8, &format!("{}!CMonitor::Main", agent.alias));
-    let file = keep(format!(r"C:\ProgramData\{}\null.etl", agent.alias));
-    let session = SessionPlan { name: "NT Kernel Logger", file, guid: KERNEL_LOGGER, mode: 0x100 };
-    let mut steps = vec![Step::Sleep(sleeps, 150_000, 250_000), Step::Run(works, 400, 800)];
-    if scene.is_sick() {
-        steps.push(Step::Act(starts, Act::SessionStarts(session)));
-    }
-    scene.b.script(thread, &steps, &[Step::Sleep(sleeps, 200_000, 400_000), Step::Run(works, 300, 900)]);
 }

@@ -37,31 +37,26 @@ export function FindingDetails({ finding }: { finding: Finding }) {
           </dd>
         </div>
       )}
-      {chain.length > 0 && (
-        <div>
-          <dt>Waits in the longest</dt>
-          <dd>
-            <ol class="finding-stack">
-              {chain.map((wait, at) => (
-                <li key={`${at} ${wait}`}>{shown(wait)}</li>
-              ))}
-            </ol>
-          </dd>
-        </div>
-      )}
-      {stack.length > 0 && (
-        <div>
-          <dt>Stack of the longest</dt>
-          <dd>
-            <ol class="finding-stack">
-              {[...stack.slice(0, FRAMES), ...more].map((frame, at) => (
-                <li key={`${at} ${frame}`}>{shown(frame)}</li>
-              ))}
-            </ol>
-          </dd>
-        </div>
-      )}
+      <Lines label="Waits in the longest" lines={chain} />
+      <Lines label="Stack of the longest" lines={[...stack.slice(0, FRAMES), ...more]} />
     </dl>
+  );
+}
+
+/** Lines in their order, one below the other. */
+function Lines({ label, lines }: { label: string; lines: string[] }) {
+  if (lines.length === 0) return null;
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd>
+        <ol class="finding-stack">
+          {lines.map((line, at) => (
+            <li key={`${at} ${line}`}>{shown(line)}</li>
+          ))}
+        </ol>
+      </dd>
+    </div>
   );
 }
 
