@@ -108,11 +108,11 @@ impl SocketReader {
             return None;
         }
         let operation = Operation::of(event.descriptor().id)?;
-        self.0.read(event, decoder, |values| told(operation, values))
+        self.0.read(event, decoder, |values| socket_event(operation, values))
     }
 }
 
-fn told(operation: Operation, values: Values<'_, { NAMES.len() }>) -> Option<SocketEvent> {
+fn socket_event(operation: Operation, values: Values<'_, { NAMES.len() }>) -> Option<SocketEvent> {
     let stage = match values.u32(0)? {
         0 => Stage::Enter,
         1 => Stage::Exit,

@@ -24,7 +24,7 @@ impl Budget {
         Self { left }
     }
 
-    /// Takes bytes; `None`, and nothing taken, if there are not so many left.
+    /// Takes bytes; `None`, and nothing is taken, if fewer are left.
     #[must_use = "a refused amount must not be used"]
     pub fn take(&mut self, bytes: usize) -> Option<()> {
         self.left = self.left.checked_sub(bytes)?;

@@ -83,7 +83,7 @@ pub mod method_flag {
     /// Compiled while the program ran.
     pub const JITTED: u32 = 0x8;
 
-    /// How much the compiler took pains with the code (bits 7 to 9); `None` where the runtime does not say.
+    /// How thoroughly the compiler optimized the code (bits 7 to 9); `None` where the runtime does not say.
     #[must_use]
     pub const fn tier(flags: u32) -> Option<&'static str> {
         Some(match flags >> 7 & 7 {
@@ -361,6 +361,8 @@ pub fn is_stack(event: &RawEvent<'_>) -> bool {
 pub fn stack(payload: &[u8], pointer_size: usize) -> Vec<u64> {
     let mut c = Cursor::new(payload);
     let head = c.take(4).and_then(|_| c.u32()); // CLR instance and two reserved bytes, number of frames
+    // The count can only shorten the stack: where it claims more frames than the payload holds, those that
+    // are there are taken.
     let Some(count) = head.and_then(|count| usize::try_from(count).ok()) else { return Vec::new() };
     crate::kernel::stack::frames(payload, 8, pointer_size).take(count).collect()
 }

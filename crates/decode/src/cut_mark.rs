@@ -1,4 +1,4 @@
-//! What says that a trace is a part of a larger one: an event that the command which cuts it writes.
+//! The mark of a trace that is a part of a larger one: an event that the command which cuts traces writes.
 //!
 //! A part holds more events than those of its time: what describes them, and what says how things stood when
 //! it began. Readers that know the mark leave those out of their numbers; to all others it is an event that
@@ -55,6 +55,8 @@ impl CutMark {
         write(ManifestEvent {
             timestamp,
             provider: PROVIDER,
+            // No process of the recorded machine logged it. All bits set stand for none, since 0 is the id of
+            // the idle process.
             thread_id: u32::MAX,
             process_id: u32::MAX,
             descriptor: Descriptor { channel: CHANNEL, level: LEVEL, ..Descriptor::default() },

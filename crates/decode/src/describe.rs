@@ -5,8 +5,8 @@ use std::borrow::Cow;
 /// Letters of a file that an error shows.
 const MAX_FOUND: usize = 80;
 
-/// What is wrong with a file, and where. What the file has stands in it as it is, to be escaped for a
-/// terminal.
+/// What is wrong with a file, and where. What was found in the file is kept as it is and has to be escaped
+/// for a terminal.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: expected {expected}, found {found}")]
 pub struct Wrong {
@@ -21,6 +21,7 @@ pub struct Wrong {
 
 impl Wrong {
     pub(crate) fn at(line: usize, expected: &str, found: &str, hint: &'static str) -> Self {
+        // A binary that was named by mistake may be one line of megabytes.
         let cut = found.char_indices().nth(MAX_FOUND).and_then(|(end, _)| found.get(..end));
         let found = cut.map_or_else(|| found.to_owned(), |cut| format!("{cut}…"));
         Self { line, expected: expected.to_owned(), found, hint }
@@ -28,6 +29,8 @@ impl Wrong {
 
     /// An error at a byte of a text.
     pub(crate) fn in_text(text: &str, at: usize, expected: &str, found: &str, hint: &'static str) -> Self {
+        // Counted in bytes: a reader of XML may report a place inside of a character, where text cannot be
+        // cut.
         let before = text.as_bytes().get(..at).unwrap_or(text.as_bytes());
         let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
         Self::at(line, expected, found, hint)
@@ -47,6 +50,7 @@ pub fn text_of(bytes: &[u8]) -> Option<Cow<'_, str>> {
         let (units, []) = bytes.as_chunks::<2>() else { return None };
         char::decode_utf16(units.iter().map(|pair| unit(*pair))).collect::<Result<String, _>>().ok()
     };
+    // Without a mark only UTF-8 is taken: a guess at a code page would change names without notice.
     match bytes {
         [0xFF, 0xFE, rest @ ..] => wide(rest, u16::from_le_bytes).map(Cow::Owned),
         [0xFE, 0xFF, rest @ ..] => wide(rest, u16::from_be_bytes).map(Cow::Owned),

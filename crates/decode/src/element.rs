@@ -45,6 +45,8 @@ impl Context {
     /// Keeps the value of a field that others refer to.
     pub fn remember(&mut self, field: &Field, element: &[u8]) {
         let Some(slot) = field.slot else { return };
+        // The field may have 1, 2, 4 or 8 bytes; shorter ones are filled up with zeros. Counts are never
+        // negative, so that no sign has to be kept.
         let mut word = [0; 8];
         for (to, from) in word.iter_mut().zip(element) {
             *to = *from;
@@ -60,9 +62,9 @@ impl Context {
         Some(match field.count {
             Count::One => 1,
             Count::Fixed(n) => n as usize,
-            // One less than the number that stands for all that is left: a count out of the payload never
-            // means that.
-            Count::Slot(slot) => usize::try_from(self.slot(slot)).unwrap_or(usize::MAX - 1),
+            // At most one less than the number that stands for all that is left: a count out of the payload
+            // never means that, even if all of its 64 bits are set.
+            Count::Slot(slot) => usize::try_from(self.slot(slot)).unwrap_or(usize::MAX).min(usize::MAX - 1),
             Count::Prefixed => usize::from(cursor.u16()?),
             Count::Rest => usize::MAX,
         })
@@ -79,7 +81,8 @@ pub fn take<'a>(field: &Field, cursor: &mut Cursor<'a>, context: &Context) -> Op
     let given = match field.length {
         Length::Natural => None,
         Length::Fixed(n) => Some(n as usize),
-        Length::Slot(slot) => Some(usize::try_from(context.slot(slot)).ok()?),
+        // As with counts, no length out of the payload stands for all that is left.
+        Length::Slot(slot) => Some(usize::try_from(context.slot(slot)).ok()?.min(usize::MAX - 1)),
         Length::Rest => Some(usize::MAX),
     };
     match (field.ty, given) {
@@ -111,11 +114,13 @@ pub fn take<'a>(field: &Field, cursor: &mut Cursor<'a>, context: &Context) -> Op
 /// A SID: revision, number of sub-authorities, authority, sub-authorities.
 fn sid<'a>(cursor: &mut Cursor<'a>) -> Option<&'a [u8]> {
     let count = *cursor.rest().get(1)?;
+    // At most 1,028 bytes, since the count is one byte; Windows itself allows 15 sub-authorities.
     cursor.take(8 + 4 * usize::from(count))
 }
 
 /// The SID of a kernel event; empty if a zero word stands for none.
 fn token_sid<'a>(cursor: &mut Cursor<'a>, pointer_size: usize) -> Option<&'a [u8]> {
+    // The kernel writes one word of zeros in place of the whole structure where a process has no user.
     if cursor.rest().first_chunk::<4>()? == &[0; 4] {
         return cursor.take(4).map(|_| &[][..]);
     }
@@ -135,6 +140,7 @@ pub fn skip(field: &Field, cursor: &mut Cursor<'_>, context: &mut Context, depth
         && let Some(size) = field.ty.fixed_size(context.pointer_size)
     {
         if count == usize::MAX {
+            // Bytes behind the last whole element stay unread: they belong to no element.
             let rest = cursor.rest().len();
             return cursor.take(if size == 0 { 0 } else { rest - rest % size }).map(|_| ());
         }

@@ -4,7 +4,7 @@
 //! counts as text is a guess that errs on the side of leaving out: short runs of bytes are printable by
 //! chance.
 
-/// How much of something is no chance.
+/// How much of something cannot be chance.
 #[derive(Debug, Clone, Copy)]
 struct Kind {
     /// Characters.
@@ -13,7 +13,7 @@ struct Kind {
     words_percent: usize,
 }
 
-/// With a zero byte behind each of them, few characters seldom come by chance.
+/// Few characters are enough: a zero byte behind each of them seldom comes by chance.
 const WIDE: Kind = Kind { min: 4, words_percent: 0 };
 /// A third of all bytes are printable; half of those are signs.
 const ASCII: Kind = Kind { min: 6, words_percent: 60 };
@@ -36,6 +36,8 @@ struct Found {
 /// ASCII. At most 16 of at most 256 characters each; in bytes that are both, UTF-16 wins.
 #[must_use]
 pub fn of(payload: &[u8]) -> Vec<String> {
+    // Nothing says whether a text begins at an even offset. Where both ways of reading find text in the same
+    // bytes, the one that begins first has them, so that nothing is shown twice.
     let mut found = wide(payload, 0);
     found.extend(wide(payload, 1));
     found.sort_by_key(|found| found.start);
@@ -124,6 +126,8 @@ struct Run {
 
 impl Run {
     fn add(&mut self, character: char) {
+        // All characters are counted, though only the first ones are kept: whether a long run is text must
+        // not depend on how it begins.
         self.length += 1;
         self.letters += usize::from(character.is_alphabetic());
         self.words += usize::from(character.is_alphanumeric() || character == ' ');
@@ -134,8 +138,8 @@ impl Run {
         }
     }
 
-    /// Any two bytes are likely to be some letter of UTF-16, so that half of its characters have to be of
-    /// ASCII.
+    /// The text, unless it may be chance. Any two bytes are likely to be some letter of UTF-16, so that half
+    /// of the characters have to be ASCII.
     fn text(self, Kind { min, words_percent }: Kind) -> Option<String> {
         let is_text = self.length >= min
             && self.letters >= MIN_LETTERS

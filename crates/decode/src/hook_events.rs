@@ -62,6 +62,8 @@ impl HookReader {
         if !event.kind.is_manifest() || event.provider() != HOOK_EVENTS {
             return None;
         }
+        // A description in the trace is of the version that was recorded, so that it goes before the layouts
+        // of the published source. Where it cannot be read, bytes are not guessed at.
         if decoder.own_plan(event).is_some() {
             return self.0.read(event, decoder, named);
         }
@@ -70,6 +72,8 @@ impl HookReader {
 }
 
 fn named(values: Values<'_, { NAMES.len() }>) -> Option<HookEvent> {
+    // Events are told apart by the fields that they have, since another version of the tool may number them
+    // otherwise.
     let number = |field| values.u32(field).map(u32::cast_signed);
     if let Some(path) = values.text(5) {
         return Some(HookEvent::Picture { path });

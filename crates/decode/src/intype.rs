@@ -100,6 +100,8 @@ pub fn local(name: &str) -> &str {
 /// Other output types are formats of numbers and leave the field as it is. An IPv6 address is a binary that
 /// may come without a length.
 pub fn apply_out(field: &mut Field, out: u16) {
+    // Only where type and output type belong together: a `Port` on a 32-bit number is a mistake of the
+    // provider, and reading two bytes there would move all fields behind it.
     let ty = match (field.ty, out) {
         (Type::UInt16, 22) => Type::Port,
         (Type::UInt32, 23) => Type::Ipv4,

@@ -71,6 +71,8 @@ impl Plan {
     /// Finds the fields of a payload. Returns whether all of them are there; those that are can be read in
     /// any case.
     pub fn locate(&self, payload: &[u8], spans: &mut Spans) -> bool {
+        // Offsets of fields at fixed places are only copied, without a look at their bytes: this is done for
+        // every event of a trace.
         spans.spans.clear();
         for pair in self.fixed.windows(2) {
             let &[start, end] = pair else { break };
@@ -89,6 +91,7 @@ impl Plan {
     }
 
     fn locate_variable(&self, payload: &[u8], located: usize, spans: &mut Spans) -> bool {
+        // The list of slots is lent out and taken back, so that no event costs an allocation.
         let mut slots = std::mem::take(&mut spans.slots);
         slots.clear();
         slots.resize(usize::from(self.schema.slots), 0);
@@ -106,6 +109,7 @@ impl Plan {
                 complete = false;
                 break;
             }
+            // Payloads have at most 64 KiB, so that nothing is lost.
             spans.spans.push((start as u32, cursor.position() as u32));
             spans.end = cursor.position();
         }

@@ -2,6 +2,7 @@
 
 use etwkit_etl::bytes::{Cursor, guid_at, u16_at, utf16_text};
 use etwkit_etl::clock::{Clock, utc_text};
+use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
 
 use crate::Plan;
@@ -56,10 +57,10 @@ impl Renderer<'_> {
         context: &mut Context,
         depth: usize,
     ) -> (Map<String, Value>, bool) {
-        let mut object = Map::new();
+        let (mut object, mut next) = (Map::new(), FxHashMap::default());
         for field in fields {
             let Some(value) = self.field(field, cursor, context, depth) else { return (object, false) };
-            object.insert(free_name(&object, &field.name), value);
+            object.insert(free_name(&object, &field.name, &mut next), value);
         }
         (object, true)
     }
@@ -75,6 +76,7 @@ impl Renderer<'_> {
             return None;
         }
         context.step()?;
+        // An array of one element and a single value have the same bytes, but only the first is a list.
         let count = context.count(field, cursor)?;
         if field.count == Count::One {
             return self.element(field, cursor, context, depth);
@@ -85,6 +87,8 @@ impl Renderer<'_> {
         let mut list = Vec::new();
         for _ in 0..count {
             let before = cursor.position();
+            // An array of all that is left ends in front of an element that is not whole, as it does where
+            // fields are only located; with any other count such an element is damage.
             if count == usize::MAX
                 && cursor.rest().len() < field.ty.fixed_size(context.pointer_size).unwrap_or(1)
             {
@@ -122,6 +126,7 @@ impl Renderer<'_> {
             let (object, complete) = self.fields(&field.members, cursor, context, depth + 1);
             return complete.then_some(Value::Object(object));
         }
+        // The value is remembered as bytes, before a value map can turn it into a name.
         let bytes = element::take(field, cursor, context)?;
         context.remember(field, bytes);
         Some(self.scalar(field, bytes))
@@ -234,6 +239,7 @@ fn widen(bytes: &[u8], signed: bool) -> u64 {
 }
 
 fn float_value(value: f64) -> Value {
+    // JSON has no number for these; null would look like a value that is missing.
     if value.is_nan() {
         Value::from("nan")
     } else if value.is_infinite() {
@@ -243,14 +249,22 @@ fn float_value(value: f64) -> Value {
     }
 }
 
-fn free_name(object: &Map<String, Value>, name: &str) -> String {
-    let mut candidate = name.to_owned();
-    let mut n = 2;
-    while object.contains_key(&candidate) {
-        candidate = format!("{name}#{n}");
-        n += 1;
+/// The name of a field, or where the object has that already the name with a number behind it. `next` has
+/// for each name that came again the number to try next.
+fn free_name<'f>(object: &Map<String, Value>, name: &'f str, next: &mut FxHashMap<&'f str, usize>) -> String {
+    if !object.contains_key(name) {
+        return name.to_owned();
     }
-    candidate
+    // Counting from 2 each time would take the square of the number of fields, and a malicious file has
+    // arrays of structs with a thousand fields of one name.
+    let number = next.entry(name).or_insert(2);
+    loop {
+        let candidate = format!("{name}#{number}");
+        *number += 1;
+        if !object.contains_key(&candidate) {
+            return candidate;
+        }
+    }
 }
 
 /// Lower-case hexadecimal digits, two for each byte.
@@ -409,6 +423,12 @@ mod tests {
     }
 
     #[test]
+    fn fields_of_one_name_are_numbered() {
+        let fields = ["x", "x", "x#2", "x", "y"].map(|name| Field::new(name, Type::UInt8));
+        check(fields.into(), 0, &[1, 2, 3, 4, 5], r##"{"x":1,"x#2":2,"x#2#2":3,"x#3":4,"y":5}"##);
+    }
+
+    #[test]
     fn structs_without_bytes_cannot_cost_time() {
         let count = Field { slot: Some(0), ..Field::new("n", Type::UInt32) };
         let nothing = (0..200).map(|i| Field::new(format!("f{i}"), Type::Null));
@@ -417,6 +437,16 @@ mod tests {
         let structs = Field { count: Count::Slot(0), members, ..Field::new("s", Type::Struct) };
         let payload = [&60_000u32.to_le_bytes()[..], &[0; 60_000]].concat();
         check(vec![count, structs], 1, &payload, r#"{"n":60000} cut"#);
+    }
+
+    #[test]
+    fn a_count_or_length_of_all_bits_does_not_mean_the_rest() {
+        let number = Field { slot: Some(0), ..Field::new("n", Type::UInt64) };
+        let bytes = Field { count: Count::Slot(0), ..Field::new("b", Type::UInt8) };
+        let data = Field { length: Length::Slot(0), ..Field::new("d", Type::Binary) };
+        for field in [bytes, data] {
+            check(vec![number.clone(), field], 1, &[0xFF; 10], r#"{"n":18446744073709551615} cut"#);
+        }
     }
 
     #[test]

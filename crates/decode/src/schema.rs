@@ -191,12 +191,15 @@ impl ValueMap {
     /// The name of a value; for bits the names of all that are set, with what is left in hexadecimal.
     #[must_use]
     pub fn name(&self, value: u64) -> Option<String> {
+        // A whole match goes first also for bits: providers name combinations and zero (`None`), which would
+        // otherwise fall apart or have no name.
         if let Some((_, name)) = self.entries.iter().find(|(v, _)| *v == value) {
             return Some(name.to_string());
         }
         if !self.bitmap {
             return None;
         }
+        // An entry of 0 is contained in every value, so that it would be named each time.
         let set = self.entries.iter().filter(|(bit, _)| *bit != 0 && value & bit == *bit);
         let (left, mut names) = set.fold((value, Vec::new()), |(left, mut names), (bit, name)| {
             names.push(name.to_string());
@@ -317,7 +320,7 @@ pub struct Schema {
     pub slots: u16,
 }
 
-/// What an event is called whose description has no name for it.
+/// The name of an event that has none in its description.
 #[must_use]
 pub fn numbered(id: u16) -> String {
     format!("EventID({id})")

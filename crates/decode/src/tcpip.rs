@@ -1,8 +1,8 @@
 //! Events of the TCP/IP driver that describe connections.
 //!
-//! A connection is named by the address of its control block (TCB), which Windows uses again once it is
-//! closed. Sends and receives are logged in whatever thread runs, so that only the events around a connection
-//! tell its process.
+//! A connection is named by the address of its control block (TCB), which Windows uses again once the
+//! connection is closed. Sends and receives are logged in whatever thread runs, so that only the events that
+//! open, list or close a connection say to which process it belongs.
 
 use etwkit_etl::bytes::Cursor;
 use etwkit_etl::{Guid, RawEvent};
@@ -265,6 +265,8 @@ fn read(kind: Kind, fields: Fields<'_>) -> Option<TcpEvent> {
         summary: None,
     };
     match kind {
+        // These begin a connection: without its ends there would be nothing to show of it. A missing field
+        // makes the next description be tried.
         Kind::Connect | Kind::Accept | Kind::Rundown => _ = event.ends?,
         Kind::Send => {
             event.bytes = Some(fields.u32(field::BYTES_SENT)?);
@@ -328,6 +330,8 @@ pub fn owner(event: &RawEvent<'_>) -> Option<u32> {
         | Kind::RetransmitTimeout => false,
         _ => return None,
     };
+    // Both addresses have their length in front, so that what lies behind them is found without a
+    // description.
     let mut c = Cursor::new(event.payload());
     if has_tcb {
         c.pointer(event.pointer_size())?;

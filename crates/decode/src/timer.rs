@@ -78,11 +78,11 @@ impl TimerReader {
         if !id::ALL.contains(&id) {
             return None;
         }
-        self.0.read(event, decoder, |values| told(id, values))
+        self.0.read(event, decoder, |values| resolution(id, values))
     }
 }
 
-fn told(id: u16, values: Values<'_, { NAMES.len() }>) -> Option<Resolution> {
+fn resolution(id: u16, values: Values<'_, { NAMES.len() }>) -> Option<Resolution> {
     let process = || Some(Whose::Process(values.u32(4)?, values.text(5).unwrap_or_default()));
     let (whose, resolution) = match id {
         id::REQUEST => (process()?, values.u32(0)?),

@@ -47,6 +47,7 @@ pub fn traits(data: &[u8]) -> Option<Traits> {
     let mut cursor = sized(data)?;
     let name = text(&mut cursor)?;
     let mut group = None;
+    // A length counts its own two bytes. One below that would never move on, and ends the traits.
     while let Some(len) = cursor.u16() {
         let Some(chunk) = usize::from(len).checked_sub(2).and_then(|len| cursor.take(len)) else { break };
         if let Some((&GROUP, data)) = chunk.split_first() {
@@ -63,6 +64,7 @@ pub fn schema(provider: Guid, provider_name: Option<Arc<str>>, metadata: &[u8]) 
     let mut cursor = sized(metadata)?;
     tags(&mut cursor)?;
     let name = text(&mut cursor)?;
+    // No number says how many fields there are: they go on to the end of the block.
     let mut reader = Reader { cursor, left: MAX_FIELDS };
     let mut fields = Vec::new();
     while !reader.cursor.is_empty() {
@@ -111,6 +113,7 @@ impl Reader<'_> {
                 tags(&mut self.cursor)?;
             }
         }
+        // Read even where it is not needed: for the types of serializers it passes over their description.
         let count = self.count(kind)?;
         if kind & in_type::ARRAY == in_type::CUSTOM {
             // The payload holds a size and that many bytes, whatever they mean.

@@ -281,6 +281,7 @@ fn object(c: &mut Cursor<'_>, id: u16, pointer_size: usize) -> Option<ObjectEven
         452 | 455 => (Step::Create, handle),
         453 | 456 => (Step::Destroy, handle),
         454 | 457 => (Step::Owner, handle),
+        // The old handle stands in front of the new one, which is the object from now on.
         _ => (Step::Transform(handle), c.pointer(pointer_size)?),
     };
     let class = if id < 455 { Class::User } else { Class::Gdi };
@@ -310,18 +311,19 @@ fn wait_cursor(c: &mut Cursor<'_>) -> Option<Delay> {
 
 fn delay(c: &mut Cursor<'_>, kind: DelayKind, of_store: bool) -> Option<Delay> {
     let flags = c.u32()?;
-    let told = if kind == DelayKind::Message { Some(c.u32()?) } else { None };
+    // Only a delay of messages reports its length. A delay of input lasts as long as the oldest input waits.
+    let reported = if kind == DelayKind::Message { Some(c.u32()?) } else { None };
     let (remove, oldest) = (c.u32()?, c.u32()?);
     let class_name = text(c);
     let top_level_class_name = text(c);
     let third = text(c);
     if of_store {
-        text(c); // id of the application, which the package tells as well
+        text(c); // id of the application, which the package names as well
     }
     let (image_path, package) = if of_store { (None, third) } else { (third, None) };
     Some(Delay {
         kind,
-        duration_ms: told.unwrap_or(oldest),
+        duration_ms: reported.unwrap_or(oldest),
         flags: Some(flags),
         since_input_remove_ms: Some(remove),
         since_oldest_input_ms: Some(oldest),
@@ -336,7 +338,7 @@ fn delay(c: &mut Cursor<'_>, kind: DelayKind, of_store: bool) -> Option<Delay> {
     })
 }
 
-/// A text that newer versions have; `None` where the payload ended, or for nothing.
+/// A text that newer versions have; `None` where the payload has ended, or for an empty one.
 fn text(c: &mut Cursor<'_>) -> Option<String> {
     Some(utf16_text(c.utf16())).filter(|text| !text.is_empty())
 }
@@ -354,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn acquisitions_tell_ticks_or_a_time() {
+    fn acquisitions_report_ticks_or_a_time() {
         let payload = words(&[500, 0, 7, 42, 0]);
         for (id, mode, wait_us) in [
             (163, Mode::Exclusive, 7),

@@ -15,7 +15,7 @@ const MOST_ROWS: u64 = 500;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arguments<'a>(pub(crate) &'a Values);
 
-/// Which rows of an answer are told.
+/// Which rows of an answer are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Page {
     /// Rows that are left out in front.
@@ -27,6 +27,7 @@ pub(crate) struct Page {
 impl<'a> Arguments<'a> {
     /// Refuses words that the tool does not have.
     pub(crate) fn check(self, known: &Values) -> Result<()> {
+        // A misspelt word that is passed over would answer another question than the agent believes it asked.
         let Some(word) = self.0.keys().find(|word| !known.contains_key(*word)) else { return Ok(()) };
         let words: Vec<&str> = known.keys().map(String::as_str).collect();
         let expected = if words.is_empty() { "none".to_owned() } else { words.join(", ") };
@@ -87,6 +88,8 @@ impl<'a> Arguments<'a> {
     fn number(self, name: &str, least: u64, most: u64) -> Result<Option<u64>> {
         let given = self.0.get(name).filter(|given| !given.is_null());
         let Some(given) = given else { return Ok(None) };
+        // Out of bounds is refused and not cut: an agent that gets fewer rows than it asked for would take
+        // them for all.
         let number = given.as_u64().filter(|number| (least..=most).contains(number));
         let expected = || wrong(name, &format!("a whole number from {least} to {most}"), given);
         number.map(Some).ok_or_else(expected)

@@ -49,6 +49,7 @@ pub(crate) fn ask(call: &Call<'_>, asked: &Asked) -> Result<Answer> {
     let Asked { question, traces, values, page } = asked;
     let name = question.name();
     let mut request = question.read(values).map_err(|error| Problem::of_option(&error, name))?;
+    // Such questions read folders of recordings, which no handle stands for.
     if request.of_names().is_some() {
         let why = format!("{name} is asked of names of recordings, not of traces that are open");
         return Err(Problem::bad(why).with_hint(format!("run `etwkit dump {name}` on a folder")));
@@ -56,13 +57,13 @@ pub(crate) fn ask(call: &Call<'_>, asked: &Asked) -> Result<Answer> {
     let extracts: Vec<PathBuf> = traces.iter().map(|trace| trace.extract.clone()).collect();
     let answers = call.shared.engine.ask(call.asking, &extracts, &mut *request)?;
     let of_all = request.is_of_all();
-    let mut told = Vec::new();
+    let mut all = Vec::new();
     for (at, one) in answers.extracts.into_iter().enumerate() {
         // One answer to all traces rests on each of them, and what they lack counts for it.
         let about = if of_all { traces.as_slice() } else { traces.get(at..=at).unwrap_or_default() };
-        told.push(told_of(call, asked, &*request, about, *page, one)?);
+        all.push(answer_of(call, asked, &*request, about, *page, one)?);
     }
-    let mut answer = match <[Answer; 1]>::try_from(told) {
+    let mut answer = match <[Answer; 1]>::try_from(all) {
         Ok([only]) => only,
         Err(several) => {
             let all: Vec<Value> = several.into_iter().map(Value::from).collect();
@@ -76,7 +77,7 @@ pub(crate) fn ask(call: &Call<'_>, asked: &Asked) -> Result<Answer> {
 }
 
 /// The answer of one trace, or of all together.
-fn told_of(
+fn answer_of(
     call: &Call<'_>,
     asked: &Asked,
     request: &dyn AnyRequest,
@@ -90,7 +91,7 @@ fn told_of(
     answer.insert("trace".into(), handles.join(", ").into());
     answer.insert("question".into(), name.into());
     let (info, rows) = one.answer?;
-    // In front of what is said of each table: answers tell a dozen sentences at most.
+    // In front of what is said of each table, since an answer has a dozen sentences at most.
     if rows.is_ok() {
         evidence.of_question(name);
     }
@@ -98,6 +99,7 @@ fn told_of(
         let session = call.session(trace)?;
         evidence.of_sql(&session, &trace.handle, &request.show_sql());
     }
+    // Of several traces the gaps come with the statement above, each under its own handle.
     if let [only] = about {
         one.gaps.iter().for_each(|gaps| evidence.gaps(&renamed(gaps, only)));
     }
@@ -112,6 +114,8 @@ fn told_of(
                 answer.insert("remarks".into(), rows.notes.into());
             }
         }
+        // No failure of the call: that something was not recorded is what the agent has to hear, with the
+        // recording that would have it.
         Err(error) if error.is_nothing() => not_recorded(&mut answer, &mut evidence, name, &error),
         Err(error) => return Err(error.into()),
     }
@@ -209,17 +213,16 @@ pub(crate) fn diagnose(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Re
     answer.extend(reply::rows(findings.len(), page, BYTES, row));
     answer.insert("rules".into(), rules(&diagnosis.rules, &mut evidence));
     // What the rules behind the findings read, or all that could be asked where there is no finding.
-    let told: Vec<&str> = match findings.is_empty() {
+    let behind: Vec<&str> = match findings.is_empty() {
         true => {
             diagnosis.rules.iter().filter(|row| row.state == "nothing").map(|row| row.rule.as_str()).collect()
         }
         false => findings.iter().skip(page.skip).take(page.rows).map(|row| row.rule.as_str()).collect(),
     };
-    for rule in request.chosen().filter(|rule| told.contains(&rule.name.as_str())) {
+    for rule in request.chosen().filter(|rule| behind.contains(&rule.name.as_str())) {
         evidence.of_sql(&session, &trace.handle, &rule.query().sql(false));
     }
-    let told = evidence.json();
-    answer.extend(told);
+    answer.extend(evidence.json());
     let asked = Asked { question, traces: vec![trace], values, page };
     answer.insert("command".into(), command(&asked, &asked.traces).into());
     Ok(answer)
@@ -231,7 +234,7 @@ fn rules(all: &[RuleRow], evidence: &mut Evidence) -> Value {
     let silent = all.iter().filter(|rule| rule.state == "not checked" || rule.state == "failed");
     let silent: Vec<Value> =
         silent.map(|rule| json!({"rule": rule.rule, "state": rule.state, "missing": rule.missing})).collect();
-    // Rules that could not be asked are told as well: silence about a cause must not be read as its absence.
+    // Rules that could not be asked are named as well: silence about a cause must not be read as its absence.
     if !silent.is_empty() {
         evidence.unproven(format!(
             "that the causes of {} rules are absent: they could not be checked (see rules)",

@@ -46,7 +46,7 @@ pub(crate) fn health(session: &Session) -> Result<Answer> {
     let damage: Vec<Value> = session
         .manifests()
         .flat_map(|(_, manifest)| &manifest.diagnostics)
-        .map(|told| json!({"kind": told.kind, "count": told.count, "message": told.message}))
+        .map(|one| json!({"kind": one.kind, "count": one.count, "message": one.message}))
         .collect();
     let (can, cannot): (Vec<_>, Vec<_>) =
         questions().filter(|question| !is_of_names(*question)).partition(|question| can(session, *question));
@@ -71,8 +71,9 @@ fn is_of_names(question: &dyn AnyQuestion) -> bool {
     question.read(&Values::new()).is_ok_and(|request| request.of_names().is_some())
 }
 
-/// Whether a trace can answer a question. Where its tables cannot be told before it is asked, it may.
+/// Whether a trace can answer a question. Where its tables are not known before it is asked, it may.
 pub(crate) fn can(session: &Session, question: &dyn AnyQuestion) -> bool {
+    // A question that cannot be read without options needs one: only the values that it is asked with decide.
     let Ok(request) = question.read(&Values::new()) else { return true };
     can_answer(session, &*request)
 }

@@ -61,8 +61,8 @@ const NOT_HERE: [&str; 11] = [
     "clip",
 ];
 
-/// Loaded files that an answer tells the tables of, at most.
-const MOST_TOLD: usize = 4;
+/// Loaded files whose tables an answer names, at most.
+const MOST_NAMED: usize = 4;
 
 /// The tools.
 pub(crate) fn tools() -> Vec<Tool> {
@@ -179,6 +179,7 @@ fn load(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
     let is_recursive = given.flag("recursive")?;
     let keeps = given.flag("keepOldFiles")?;
     let paths = found(&named(given)?, is_recursive).map_err(|error| of_line(&error))?;
+    // Lines may be run much later; what a relative path means must not depend on the folder then.
     let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
     let paths: Vec<PathBuf> = paths.into_iter().map(absolute).collect();
     let mut all = loaded(call);
@@ -218,7 +219,7 @@ fn ask(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Result<Answer> {
     let mut evidence = Evidence::default();
     if let (Some(question), false) = (tool.question, names_files) {
         let sql = question.read(&Values::new()).map(|request| request.show_sql()).unwrap_or_default();
-        for file in files.iter().take(MOST_TOLD) {
+        for file in files.iter().take(MOST_NAMED) {
             rests_on(call, file, &sql, &mut evidence)?;
         }
         evidence.of_question(question.name());
@@ -227,7 +228,7 @@ fn ask(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Result<Answer> {
     Ok(answer)
 }
 
-/// Tells the tables that an answer of a loaded file was measured from.
+/// Adds the tables that an answer of a loaded file was measured from.
 fn rests_on(call: &Call<'_>, file: &Path, sql: &str, evidence: &mut Evidence) -> Result<()> {
     let extract = call.shared.engine.extract_of(call.asking, file, &mut Vec::new())?;
     let handle = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -241,8 +242,9 @@ fn extract(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Result<Answer>
     let usual = if regions.is_some() { "CPU Disk File TCP Stacktag" } else { "All" };
     let mut line = vec!["-extract".to_owned()];
     line.extend(more_words(Some(given.text("extractors")?.unwrap_or(usual)))?);
-    line.extend(["-fd".to_owned(), given.required("etlFile")?.to_owned()]);
-    line.extend(["-symserver".to_owned(), given.text("symbolServer")?.unwrap_or("MS").to_owned()]);
+    line.extend(["-fd".to_owned(), not_refused(given.required("etlFile")?)?.to_owned()]);
+    let server = not_refused(given.text("symbolServer")?.unwrap_or("MS"))?;
+    line.extend(["-symserver".to_owned(), server.to_owned()]);
     if let Some(regions) = regions {
         line.push("-extractregion".to_owned());
         line.extend(more_words(Some(regions))?);
@@ -268,24 +270,30 @@ fn help(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
 /// The words of an argument, none of which makes another command or writes a file elsewhere.
 fn more_words(line: Option<&str>) -> Result<Vec<String>> {
     let all = words(line.unwrap_or_default());
-    match all.iter().find(|word| is_switch(word, &NOT_HERE)) {
-        Some(word) => {
-            Err(Problem::bad(format!("{word} has no place in a tool: expected switches that only ask"))
-                .with_hint("run the line in a terminal: etwkit takes it there"))
-        }
-        None => Ok(all),
-    }
+    all.iter().try_for_each(|word| not_refused(word).map(|_| ()))?;
+    Ok(all)
 }
 
-/// Whether a word is one of these switches, as lines of ETWAnalyzer are read.
+/// A word that makes no other command and writes no file elsewhere.
+fn not_refused(word: &str) -> Result<&str> {
+    if is_switch(word, &NOT_HERE) {
+        let problem = format!("{word} has no place in a tool: expected switches that only ask");
+        return Err(Problem::bad(problem).with_hint("run the line in a terminal: etwkit takes it there"));
+    }
+    Ok(word)
+}
+
+/// Whether a word is one of these switches, as lines of ETWAnalyzer are read: in any case, and with the long
+/// dash that word processors make of a short one.
 fn is_switch(word: &str, switches: &[&str]) -> bool {
     switch(word).is_some_and(|name| switches.contains(&name.as_str()))
 }
 
-/// Runs a line, and tells what it printed.
+/// Runs a line, and answers what it printed.
 fn run(call: &Call<'_>, line: &[String]) -> Result<Answer> {
     let (mut out, mut err) = (Kept::default(), Kept::default());
     let exit = (call.shared.run_line)(line, call.asking, &mut out, &mut err);
+    // A line that was given up ends as one that failed does, but its notes say nothing of why.
     if call.asking.cancel.is_asked() {
         return Err(Problem::cancelled());
     }
@@ -326,6 +334,7 @@ impl Write for Kept {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         let room = MOST_KEPT.saturating_sub(self.0.len()).min(bytes.len());
         self.0.extend_from_slice(bytes.get(..room).unwrap_or_default());
+        // The rest counts as written: an error would end the line, and its exit code with it.
         Ok(bytes.len())
     }
 
@@ -344,7 +353,14 @@ mod tests {
             more_words(Some(r#"-pn "my app" -fd C:\x\y"#)).unwrap(),
             ["-pn", "my app", "-fd", r"C:\x\y"]
         );
-        for refused in ["-topn 3 -extract all", "-CSV out.csv", "-Console", "-mcp", "\u{2013}csv out.csv"] {
+        for refused in [
+            "-topn 3 -extract all",
+            "-CSV out.csv",
+            "-Console",
+            "-mcp",
+            "\u{2013}csv x",
+            "-pn a \u{2013}Clip",
+        ] {
             assert!(more_words(Some(refused)).is_err(), "{refused}");
         }
     }

@@ -13,7 +13,7 @@ use crate::reply;
 use crate::tool::Answer;
 use crate::traces::Trace;
 
-/// Sentences of each kind that an answer tells.
+/// Sentences of each kind that an answer has, at most.
 const MOST: usize = 12;
 
 /// Tables of samples and of what is computed from them.
@@ -37,7 +37,7 @@ fn add(all: &mut Vec<String>, sentence: impl Into<String>) {
 }
 
 impl Evidence {
-    /// Tells which tables a statement reads of a trace, and what these do not prove.
+    /// Adds which tables a statement reads of a trace, and what these do not prove.
     pub(crate) fn of_sql(&mut self, session: &Session, trace: &str, sql: &str) {
         let tables = telling_tables(session, sql).unwrap_or_else(|| named_in(sql));
         for name in &tables {
@@ -70,6 +70,8 @@ impl Evidence {
     fn table(&mut self, session: &Session, trace: &str, name: &str) {
         let Some(table) = topics::find(name) else { return };
         let events = topics::of_table(name);
+        // No rows have two meanings, which only the recorded topics tell apart: nothing happened, or nobody
+        // looked.
         if session.has_rows(name) != Some(true) {
             let mut topics = session.manifests().flat_map(|(_, manifest)| &manifest.topics);
             let was = topics.any(|topic| topic.recorded && events.contains(&topic.topic.as_str()));
@@ -98,7 +100,7 @@ impl Evidence {
         }
     }
 
-    /// Tells what a question does not prove, whatever its tables.
+    /// Adds what a question does not prove, whatever its tables.
     pub(crate) fn of_question(&mut self, name: &str) {
         for (_, correlated, unproven) in OF_QUESTIONS.iter().filter(|(known, ..)| *known == name) {
             add(&mut self.correlated, *correlated);
@@ -106,10 +108,11 @@ impl Evidence {
         }
     }
 
-    /// Tells what is missing in a trace.
+    /// Adds what is missing in a trace.
     pub(crate) fn gaps(&mut self, gaps: &Gaps) {
-        let told = gaps.json();
-        if self.incomplete.iter().any(|known| known.get("trace") == told.get("trace")) {
+        // Several statements may have read one trace; its gaps are said once.
+        let missing = gaps.json();
+        if self.incomplete.iter().any(|known| known.get("trace") == missing.get("trace")) {
             return;
         }
         if gaps.is_incomplete() {
@@ -123,17 +126,17 @@ impl Evidence {
             );
         }
         if let Some(names) = gaps.unnamed() {
-            let missing = names.addresses.saturating_sub(names.named);
+            let unnamed = names.addresses.saturating_sub(names.named);
             add(
                 &mut self.unproven,
                 format!(
-                    "which functions {missing} of {} native addresses of {} are: they have no symbols",
+                    "which functions {unnamed} of {} native addresses of {} are: they have no symbols",
                     names.addresses,
                     gaps.trace()
                 ),
             );
         }
-        self.incomplete.push(told);
+        self.incomplete.push(missing);
     }
 
     /// Something that the answer says in a sentence.
@@ -156,11 +159,11 @@ impl Evidence {
     pub(crate) fn json(self) -> Answer {
         let sentences = |all: Vec<String>| -> Value {
             let left = all.len().saturating_sub(MOST);
-            let mut told: Vec<String> = all.iter().take(MOST).map(|one| reply::cut(one)).collect();
+            let mut first: Vec<String> = all.iter().take(MOST).map(|one| reply::cut(one)).collect();
             if left > 0 {
-                told.push(format!("… {left} more"));
+                first.push(format!("… {left} more"));
             }
-            told.into()
+            first.into()
         };
         let mut answer = Answer::new();
         answer.insert("measured".into(), self.measured.into());
@@ -175,6 +178,8 @@ impl Evidence {
 /// The declared tables behind FROM and JOIN, in the order of their names: for several statements that stand
 /// one below the other.
 fn named_in(sql: &str) -> Vec<String> {
+    // The parser of the engine takes one statement at a time. Words that are no table here are filtered out
+    // below, so that a comment or an alias does no harm.
     let words: Vec<&str> = sql.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
     let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
     let is_source = |word: &str| word.eq_ignore_ascii_case("from") || word.eq_ignore_ascii_case("join");
@@ -183,7 +188,7 @@ fn named_in(sql: &str) -> Vec<String> {
     named.into_iter().filter(|name| topics::find(name).is_some()).map(str::to_owned).collect()
 }
 
-/// What a trace is called where its gaps are told.
+/// The gaps of a trace under its handle.
 pub(crate) fn renamed(gaps: &Gaps, trace: &Trace) -> Gaps {
     gaps.clone().called(&trace.handle)
 }
@@ -199,16 +204,16 @@ mod tests {
     }
 
     #[test]
-    fn sentences_are_told_once_and_not_without_end() {
+    fn sentences_are_said_once_and_not_without_end() {
         let mut evidence = Evidence::default();
         for number in 0..20 {
             evidence.follows(&format!("sentence {number}"));
             evidence.follows(" sentence 1 ");
         }
         evidence.nothing("no process fits".to_owned());
-        let told = evidence.json();
-        let follows = told["follows"].as_array().unwrap();
+        let answer = evidence.json();
+        let follows = answer["follows"].as_array().unwrap();
         assert_eq!((follows.len(), &follows[MOST]), (MOST + 1, &json!("… 9 more")));
-        assert!(told["does_not_prove"][0].as_str().unwrap().starts_with("that there was none of it"));
+        assert!(answer["does_not_prove"][0].as_str().unwrap().starts_with("that there was none of it"));
     }
 }

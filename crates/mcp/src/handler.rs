@@ -22,7 +22,7 @@ use crate::reply::inert;
 use crate::shared::{Call, Shared};
 use crate::tool::Answer;
 
-/// What an agent is told of the server as a whole.
+/// What an agent has to know of the server as a whole.
 const INSTRUCTIONS: &str = "\
 Asks Windows event traces (ETW, .etl) why something was slow. Begin with `open` (a path; answers a handle such as t1), \
 then `health` (what the trace cannot tell), then `diagnose`, then `ask` with a question that `questions` lists, \
@@ -120,7 +120,7 @@ impl Handler {
     }
 }
 
-/// Tells how far the extraction of a trace is, each per cent once, and ends it when the call was given up.
+/// Reports how far the extraction of a trace is, each per cent once, and ends it when the call was given up.
 #[derive(Debug)]
 struct Reporter {
     steps: UnboundedSender<Step>,

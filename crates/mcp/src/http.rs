@@ -39,6 +39,8 @@ pub(crate) fn start(
          read every trace of yours"
     );
     let token = token(std::env::var(TOKEN).ok())?;
+    // Bound before the address is printed: with port 0 the system chooses one, and a second server is refused
+    // here and not later.
     let listener = runtime.block_on(TcpListener::bind(address));
     let listener = listener.with_context(|| format!("cannot listen at {address}"))?;
     let address = listener.local_addr()?;
@@ -65,6 +67,7 @@ fn router(shared: &Arc<Shared>, door: Door) -> Router {
 
 /// Lets requests in that name this server, come from no page of another one, and know the token.
 async fn guard(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
+    // In front of the protocol: who may not ask learns nothing of it, not even which tools there are.
     let mut response = match door.check(request.headers(), true) {
         Ok(()) => next.run(request).await,
         Err(Refused::Token) => {

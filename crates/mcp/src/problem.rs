@@ -1,4 +1,4 @@
-//! What goes wrong, as a tool tells an agent.
+//! What goes wrong, as a tool reports it to an agent.
 
 use etwkit_query::question::OptionError;
 use etwkit_server::{Unanswered, said};
@@ -61,6 +61,8 @@ impl Problem {
 impl From<etwkit_query::Error> for Problem {
     fn from(error: etwkit_query::Error) -> Self {
         use etwkit_query::Error as E;
+        // The code says who can do something about it: the agent with other arguments, the agent with a
+        // smaller question, or only the person whose machine this is.
         let code = match &error {
             E::Cancelled => return Self::cancelled(),
             E::Memory { .. } | E::TooMuch { .. } => "limit",

@@ -18,10 +18,11 @@ const TOO_LARGE: u64 = 1 << 53;
 /// Ends of the names of columns whose numbers are bit patterns.
 const PATTERNS: [&str; 4] = ["address", "hash", "object_id", "heap_handle"];
 
-/// A value of a column as it is told.
+/// A value of a column as an agent gets it.
 pub(crate) fn cell(column: &str, value: Value) -> Value {
     match value {
         Value::Number(number) => {
+            // A bit pattern is text whatever its size, so that a column has one type in all rows.
             let is_pattern = PATTERNS.iter().any(|end| column.ends_with(end)) && !number.is_f64();
             let size = number.as_i64().map(i64::unsigned_abs).or_else(|| number.as_u64());
             if is_pattern || size.is_some_and(|size| size >= TOO_LARGE) {
@@ -37,7 +38,7 @@ pub(crate) fn cell(column: &str, value: Value) -> Value {
     }
 }
 
-/// A row as it is told.
+/// A row as an agent gets it.
 pub(crate) fn row(row: Map<String, Value>) -> Value {
     row.into_iter().map(|(name, value)| (name.clone(), cell(&name, value))).collect::<Map<_, _>>().into()
 }
@@ -59,21 +60,21 @@ pub(crate) fn rows(
     bytes: usize,
     mut row: impl FnMut(usize) -> Value,
 ) -> Map<String, Value> {
-    let (mut told, mut left) = (Vec::new(), bytes);
+    let (mut all, mut left) = (Vec::new(), bytes);
     let end = page.skip.saturating_add(page.rows).min(total);
     for at in page.skip..end {
         let row = row(at);
         let size = row.to_string().len();
-        // One row is told whatever its size: those behind it could not be reached otherwise.
-        if size > left && !told.is_empty() {
+        // One row is shown whatever its size: those behind it could not be reached otherwise.
+        if size > left && !all.is_empty() {
             break;
         }
         left = left.saturating_sub(size);
-        told.push(row);
+        all.push(row);
     }
-    let shown = told.len();
+    let shown = all.len();
     let mut table = Map::new();
-    table.insert("rows".to_owned(), told.into());
+    table.insert("rows".to_owned(), all.into());
     let next = page.skip.saturating_add(shown);
     if shown < total {
         let more = (next < total).then(|| format!("ask again with skip {next}"));
@@ -91,19 +92,21 @@ pub(crate) fn lines(text: &str) -> String {
     if text.len() <= BYTES {
         return text.to_owned();
     }
+    // Cut at the end of a line, since half a row of a table could be taken for a whole one.
     let end = text.floor_char_boundary(BYTES);
-    let (told, rest) = text.split_at(end);
-    let (told, rest) = told
+    let (front, rest) = text.split_at(end);
+    let (front, rest) = front
         .rsplit_once('\n')
-        .map_or((told, rest), |(told, _)| (told, text.get(told.len()..).unwrap_or_default()));
-    format!("{told}\n… {} more lines were cut", rest.lines().filter(|line| !line.is_empty()).count())
+        .map_or((front, rest), |(front, _)| (front, text.get(front.len()..).unwrap_or_default()));
+    format!("{front}\n… {} more lines were cut", rest.lines().filter(|line| !line.is_empty()).count())
 }
 
-/// Writes out what could change how a text is shown, in everything that is told. Ends of lines stay.
+/// Writes out what could change how a text is shown, in everything that is sent. Ends of lines stay.
 pub(crate) fn inert(value: Value) -> Value {
     match value {
         Value::String(text) => harmless(&text).into(),
         Value::Array(all) => all.into_iter().map(inert).collect(),
+        // Names of members, too: fields of events have names that come from the trace.
         Value::Object(all) => {
             all.into_iter().map(|(name, value)| (harmless(&name), inert(value))).collect::<Map<_, _>>().into()
         }
@@ -145,8 +148,8 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_is_told_moves_a_cursor_or_turns_text_round() {
-        let told = inert(json!({"name\u{202e}": ["a\u{1b}[2Jb\nc", {"x": "\u{9b}31m"}]}));
-        assert_eq!(told, json!({"name\\u{202e}": ["a\\u{1b}[2Jb\nc", {"x": "\\u{9b}31m"}]}));
+    fn nothing_that_is_sent_moves_a_cursor_or_turns_text_round() {
+        let sent = inert(json!({"name\u{202e}": ["a\u{1b}[2Jb\nc", {"x": "\u{9b}31m"}]}));
+        assert_eq!(sent, json!({"name\\u{202e}": ["a\\u{1b}[2Jb\nc", {"x": "\\u{9b}31m"}]}));
     }
 }

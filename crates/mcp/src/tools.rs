@@ -170,8 +170,9 @@ fn sql_arguments() -> Value {
 }
 
 fn open(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
-    let named = given.required("path")?;
-    let path = std::path::absolute(Path::new(named)).map_err(|error| Problem::bad(said(&error)))?;
+    // A relative path has to find the handle that the absolute one got.
+    let path = given.required("path")?;
+    let path = std::path::absolute(Path::new(path)).map_err(|error| Problem::bad(said(&error)))?;
     if !path.exists() {
         return Err(Problem::bad(format!("there is no file or folder {}", path.display())).with_hint(
             "name a trace (.etl, .zip, .7z, .diagsession) or an extract (.etwx) by its whole path",
@@ -186,11 +187,11 @@ fn open(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
             // What cannot be asked gets no handle.
             let only = std::slice::from_ref(&extract);
             call.shared.engine.open(call.asking, only, &mut notes)?;
-            traces.add(&path, extract)
+            traces.add(&path, extract)?
         }
     };
     call.shared.keep_open();
-    let mut answer = told(&trace);
+    let mut answer = named(&trace);
     answer.extend(capability::summary(&call.session(&trace)?)?);
     answer.insert("notes".into(), notes.into());
     answer.insert("next".into(), "health, then diagnose, then ask".into());
@@ -198,7 +199,7 @@ fn open(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
 }
 
 /// What a trace is called.
-fn told(trace: &Trace) -> Answer {
+fn named(trace: &Trace) -> Answer {
     let path = trace.named.display().to_string();
     [("trace".to_owned(), trace.handle.as_str().into()), ("path".to_owned(), path.into())]
         .into_iter()
@@ -206,7 +207,7 @@ fn told(trace: &Trace) -> Answer {
 }
 
 fn list(call: &Call<'_>, _: Arguments<'_>, _: &Tool) -> Result<Answer> {
-    let all: Vec<Value> = call.shared.traces.all().iter().map(|trace| told(trace).into()).collect();
+    let all: Vec<Value> = call.shared.traces.all().iter().map(|trace| named(trace).into()).collect();
     Ok([("traces".to_owned(), all.into())].into_iter().collect())
 }
 
@@ -218,7 +219,7 @@ fn close(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
 
 fn health(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
     let trace = call.shared.traces.get(given.required("trace")?)?;
-    let mut answer = told(&trace);
+    let mut answer = named(&trace);
     answer.extend(capability::health(&call.session(&trace)?)?);
     Ok(answer)
 }
@@ -304,7 +305,12 @@ fn sql(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
     };
     let mut answer = Answer::new();
     answer.insert("columns".into(), names.clone().into());
-    answer.extend(reply::rows(rows.rows.len(), page, BYTES, row));
+    let mut table = reply::rows(rows.rows.len(), page, BYTES, row);
+    if let (true, Some(cut)) = (rows.is_cut, table.get_mut("cut").and_then(Value::as_object_mut)) {
+        // No more rows than the page needs were asked for: how many there are in all is not known.
+        cut.insert("of".into(), Value::Null);
+    }
+    answer.extend(table);
     if rows.is_cut {
         let more = "there are more rows, nobody counted how many: ask again with skip, or count(*)";
         answer.insert("more".into(), more.into());
@@ -322,7 +328,7 @@ fn sql(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
 
 fn view(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
     let trace = call.shared.traces.get(given.required("trace")?)?;
-    let mut answer = told(&trace);
+    let mut answer = named(&trace);
     let command = format!("etwkit view {}", word(&trace.named.display().to_string()));
     answer.insert("command".into(), command.into());
     match link(call, &trace) {
@@ -334,6 +340,7 @@ fn view(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
 
 /// The link of a page that has the trace open; it ends with this server.
 fn link(call: &Call<'_>, trace: &Trace) -> Result<String> {
+    // The lock is held while the page starts, so that two calls at once do not start two.
     let mut page = call.shared.page.lock().unwrap_or_else(PoisonError::into_inner);
     if page.is_none() {
         // One of its own: which extracts stay open is decided by each for itself.

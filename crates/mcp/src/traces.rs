@@ -30,6 +30,15 @@ struct All {
     open: Vec<Arc<Trace>>,
 }
 
+impl All {
+    fn check_room(&self) -> Result<()> {
+        if self.open.len() < MOST {
+            return Ok(());
+        }
+        Err(Problem::failed(format!("{MOST} traces are open already")).with_hint("`close` one of them first"))
+    }
+}
+
 impl Traces {
     fn lock(&self) -> MutexGuard<'_, All> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -40,26 +49,25 @@ impl Traces {
         self.lock().open.iter().find(|trace| trace.named == named).cloned()
     }
 
-    /// Refuses one more than can be open.
+    /// Refuses one more than can be open, before a trace is extracted in vain.
     pub(crate) fn check_room(&self) -> Result<()> {
-        if self.lock().open.len() < MOST {
-            return Ok(());
-        }
-        Err(Problem::failed(format!("{MOST} traces are open already")).with_hint("`close` one of them first"))
+        self.lock().check_room()
     }
 
     /// Opens it; two that open the same trace at once get the same handle.
-    pub(crate) fn add(&self, named: &Path, extract: PathBuf) -> Arc<Trace> {
+    pub(crate) fn add(&self, named: &Path, extract: PathBuf) -> Result<Arc<Trace>> {
         let mut all = self.lock();
         // Two calls may have opened one path at the same time; both get the same handle.
         if let Some(known) = all.open.iter().find(|trace| trace.named == named) {
-            return known.clone();
+            return Ok(known.clone());
         }
+        // While this call extracted its trace, others may have taken the last places.
+        all.check_room()?;
         all.last += 1;
         let handle = format!("t{}", all.last);
         let trace = Arc::new(Trace { handle, named: named.to_owned(), extract });
         all.open.push(trace.clone());
-        trace
+        Ok(trace)
     }
 
     /// The one with this handle.
@@ -76,6 +84,7 @@ impl Traces {
 
     /// Closes it.
     pub(crate) fn close(&self, handle: &str) -> Result<Arc<Trace>> {
+        // Calls that still ask the trace hold it themselves, and end as they would have.
         let trace = self.get(handle)?;
         self.lock().open.retain(|open| open.handle != handle);
         Ok(trace)
@@ -94,12 +103,24 @@ mod tests {
     #[test]
     fn handles_are_short_and_are_never_used_again() {
         let traces = Traces::default();
-        let open = |name: &str| traces.add(Path::new(name), PathBuf::from(name)).handle.clone();
+        let open = |name: &str| traces.add(Path::new(name), PathBuf::from(name)).unwrap().handle.clone();
         assert_eq!([open("a.etl"), open("b.etl"), open("a.etl")], ["t1", "t2", "t1"]);
         traces.close("t1").unwrap();
         assert_eq!(open("a.etl"), "t3");
         let error = traces.get("t1").unwrap_err().json();
         assert_eq!(error["error"]["message"], "there is no trace \"t1\"; open: t2, t3");
         assert!(error["error"]["hint"].as_str().unwrap().contains("`open`"));
+    }
+
+    #[test]
+    fn no_more_are_open_than_can_be_even_if_all_looked_before() {
+        let traces = Traces::default();
+        let add = |name: String| traces.add(Path::new(&name), PathBuf::from(&name));
+        traces.check_room().unwrap();
+        for number in 0..MOST {
+            add(format!("{number}.etl")).unwrap();
+        }
+        assert!(traces.check_room().is_err() && add("one more.etl".to_owned()).is_err());
+        assert_eq!(add("0.etl".to_owned()).unwrap().handle, "t1", "one that is open needs no room");
     }
 }

@@ -134,13 +134,15 @@ fn setting(name: &str, value: Option<String>, nearest: Nearest) -> Result<Settin
 fn added(args: &[OsString], settings: &[Setting], mut command: Command) -> Vec<OsString> {
     let words: Vec<_> = args.iter().skip(1).map(|arg| arg.to_string_lossy()).collect();
     let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    // Options that all commands share are only known to each command once the whole is built.
     command.build();
-    let Some(command) = meant(&command, words.iter().take(end)) else { return args.to_owned() };
+    let Some((command, named)) = meant(&command, words.iter().take(end)) else { return args.to_owned() };
     let is_given = |option: &str| {
         let is_it =
             |word: &str| word.strip_prefix("--").and_then(|word| word.split('=').next()) == Some(option);
         words.iter().take(end).any(|word| is_it(word))
     };
+    // A default for one command must not be an error of usage for another.
     let takes = |option: &str| command.get_arguments().any(|arg| arg.get_long() == Some(option));
     // Quiet and verbose are two ends of one thing.
     let is_short = |word: &str| word == "-q" || word == "-v";
@@ -153,22 +155,27 @@ fn added(args: &[OsString], settings: &[Setting], mut command: Command) -> Vec<O
         Some(value) => format!("--{option}={value}").into(),
         None => format!("--{option}").into(),
     });
+    // A line of another program takes all words behind its first one for its own, so that options of ours
+    // have to stand in front of it.
+    let passes_on = command.get_arguments().any(clap::Arg::is_trailing_var_arg_set);
+    let end = if passes_on { named } else { end };
     let (front, behind) = args.split_at_checked(end + 1).unwrap_or((args, &[]));
     front.iter().cloned().chain(lacking).chain(behind.iter().cloned()).collect()
 }
 
-/// The command that words name; none if they name none, which only prints help.
+/// The command that words name, and how many of them there are up to its name; none if they name none, which
+/// only prints help.
 fn meant<'c, 'w>(
     root: &'c Command,
     words: impl Iterator<Item = &'w std::borrow::Cow<'w, str>>,
-) -> Option<&'c Command> {
-    let mut command = root;
-    for word in words {
+) -> Option<(&'c Command, usize)> {
+    let (mut command, mut named) = (root, 0);
+    for (count, word) in (1..).zip(words) {
         if let Some(sub) = command.find_subcommand(&**word) {
-            command = sub;
+            (command, named) = (sub, count);
         }
     }
-    (!std::ptr::eq(command, root) && !command.has_subcommands()).then_some(command)
+    (!std::ptr::eq(command, root) && !command.has_subcommands()).then_some((command, named))
 }
 
 #[cfg(test)]
@@ -189,8 +196,10 @@ mod tests {
         let said = [option("color"), option("quiet"), option("verbose").short('v')];
         let cpu =
             Command::new("cpu").args(said.clone()).args([option("time-format"), option("no-digit-sep")]);
+        let passed_on = Arg::new("line").num_args(1..).trailing_var_arg(true).allow_hyphen_values(true);
         let root = Command::new("etwkit")
-            .subcommand(Command::new("info").args(said))
+            .subcommand(Command::new("info").args(said.clone()))
+            .subcommand(Command::new("wpr").args(said).arg(passed_on))
             .subcommand(Command::new("dump").subcommand(cpu));
         for (line, expected) in [
             (
@@ -202,6 +211,7 @@ mod tests {
                 "etwkit dump cpu --time-format s a.etwx -v --no-digit-sep --color=never",
             ),
             ("etwkit info --quiet -- a.etl", "etwkit info --quiet --color=never -- a.etl"),
+            ("etwkit wpr -start CPU", "etwkit wpr --color=never --quiet -start CPU"),
             ("etwkit --help", "etwkit --help"),
             ("etwkit dump", "etwkit dump"),
         ] {

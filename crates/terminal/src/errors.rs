@@ -58,11 +58,12 @@ impl Errors<'_> {
     /// Prints one line: line breaks in it are escaped.
     pub fn line(&mut self, text: &str) {
         let text = escape::text(text);
+        // Where even the error stream is closed there is nobody left to hear of it.
         let _ = writeln!(self.out, "{}", labelled(&text, self.is_colored));
     }
 }
 
-/// What can be done about an error of the system; `None` where the kind of error does not tell.
+/// What can be done about an error of the system; `None` where the kind of error does not show it.
 #[must_use]
 pub fn hint_of_system(error: &io::Error) -> Option<&'static str> {
     Some(match error.kind() {

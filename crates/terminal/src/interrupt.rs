@@ -26,6 +26,8 @@ pub fn install() {
     // Where the system has no such signal there is nothing to take over.
     let _ = ctrlc::set_handler(|| {
         let console = console();
+        // The lock is held to the end, so that the command which is given up is the one that ran when Ctrl-C
+        // was pressed.
         if let Some(give_up) = &*console {
             ASKED.store(true, Ordering::SeqCst);
             give_up();
@@ -34,6 +36,7 @@ pub fn install() {
             }
             end();
         }
+        // Without work that has something to clean up nobody would ever look whether it was asked.
         if ASKED.swap(true, Ordering::SeqCst) || WORKERS.load(Ordering::SeqCst) == 0 {
             end();
         }

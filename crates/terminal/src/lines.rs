@@ -152,6 +152,8 @@ impl<'w> Lines<'w> {
     /// # Errors
     /// It cannot be written.
     pub fn json_line(&mut self, json: &str) -> Result<()> {
+        // The plain writer, so that this does not count as something printed: a heading behind it would else
+        // get an empty line in front, which is no JSON.
         writeln!(self.out, "{}", escape::json_text(json)).map_err(WriteError)
     }
 

@@ -21,7 +21,7 @@ pub enum Role {
     Titles,
     /// The label of an advice.
     Hint,
-    /// The label of what the reader should know; a row that tells of something to look at.
+    /// The label of what the reader should know; a row with something to look at.
     Warning,
     /// The label of what went wrong.
     Error,
@@ -50,7 +50,7 @@ impl Role {
     }
 }
 
-/// The role of the word that a line begins with, as errors do: `error: …`.
+/// The label that a line begins with, such as `error:`, and its role.
 pub fn label(line: &str) -> Option<(Role, &str)> {
     const LABELS: [(&str, Role); 5] = [
         ("error:", Role::Error),
@@ -111,6 +111,7 @@ impl Colors {
 /// The choice of arguments that could not be parsed, since what is wrong with them is coloured, too.
 pub fn choice(args: &[std::ffi::OsString]) -> Option<When> {
     let words: Vec<Cow<'_, str>> = args.iter().map(|arg| arg.to_string_lossy()).collect();
+    // By hand, since the parser of arguments has given up on them by now.
     let value = |at: usize, word: &str| match word.strip_prefix("--color") {
         Some("") => words.get(at + 1).map(ToString::to_string),
         Some(rest) => rest.strip_prefix('=').map(str::to_owned),

@@ -1,5 +1,6 @@
 //! What both command lines do: for each trace, part of it and table of the profiles a file.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -130,6 +131,7 @@ fn help() -> Vec<String> {
 
 /// A profile: a file, or one of ours by its name.
 fn profile(name: &str) -> Result<Profile> {
+    // A file of the user goes before a profile of ours: whoever calls a file `cpu` means that file.
     let file = Path::new(name);
     match shipped::by_name(name) {
         Some(ours) if !file.is_file() => Ok(ours.read()?),
@@ -161,26 +163,26 @@ impl Job {
         if self.json {
             front.tell(Told::JsonStart("export"))?;
         }
-        let mut done = Done::default();
+        let (mut done, mut given) = (Done::default(), BTreeMap::new());
         for trace in &traces {
             let session = front.open(trace)?;
             let parts = views(&self.part, self.regions.as_ref(), &session)?;
-            let of_trace = if traces.len() > 1 { format!("{}_", stem(trace)) } else { String::new() };
+            let folder = folder(self.folder.as_deref(), trace);
+            let of_trace = match traces.len() {
+                0..=1 => String::new(),
+                _ => prefix_of_trace(&mut given, &folder, &stem(trace)),
+            };
             for (prefix, view) in &parts {
+                // One set of names for all profiles: two of them may have the same preset.
                 let mut names = Names::new(&format!("{}{of_trace}{prefix}", self.prefix))?;
                 let presets = self.profiles.iter().flat_map(|profile| &profile.presets);
                 for preset in presets {
-                    self.table(
-                        preset,
-                        &folder(self.folder.as_deref(), trace),
-                        &mut names,
-                        (&session, view),
-                        front,
-                        &mut done,
-                    )?;
+                    self.table(preset, &folder, &mut names, (&session, view), front, &mut done)?;
                 }
             }
         }
+        // Tables without rows are an answer. That a profile has nothing which is known here is an error,
+        // since a script would otherwise go on without its files.
         match done {
             Done { written: 1.., .. } => Ok(Exit::Answered),
             Done { empty: 1.., .. } => Ok(Exit::Nothing),
@@ -191,7 +193,7 @@ impl Job {
         }
     }
 
-    /// Writes one table, and tells what became of it.
+    /// Writes one table, and reports what became of it.
     fn table(
         &self,
         preset: &Preset,
@@ -256,6 +258,8 @@ impl Job {
             std::fs::create_dir_all(folder)
                 .with_context(|| format!("cannot make the folder {}", folder.display()))?;
         }
+        // Written under another name first. Without rows it is dropped, so that no file of titles alone is
+        // left and an older file stays as it was.
         let mut out = out_file::buffered(file, Replace::forced(self.force))?;
         let rows = rows::write(plan, view.capacity_ns(), self.delimiter, session, &mut out)?;
         if rows > 0 {
@@ -298,4 +302,29 @@ fn folder(named: Option<&Path>, trace: &Path) -> PathBuf {
 
 fn stem(trace: &Path) -> String {
     trace.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// What the files of one of several traces begin with. Traces of one name in different folders, and a trace
+/// beside its extract, would otherwise replace each other's files where these go to one folder.
+fn prefix_of_trace(given: &mut BTreeMap<(PathBuf, String), usize>, folder: &Path, stem: &str) -> String {
+    // Names that differ in case alone are the same on Windows.
+    let times = given.entry((folder.to_owned(), stem.to_lowercase())).or_default();
+    *times += 1;
+    match *times {
+        1 => format!("{stem}_"),
+        again => format!("{stem}_({})_", again - 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn traces_of_one_name_do_not_replace_each_others_files() {
+        let mut given = BTreeMap::new();
+        let mut prefix = |folder: &str, stem: &str| prefix_of_trace(&mut given, Path::new(folder), stem);
+        assert_eq!([prefix("out", "slow"), prefix("out", "Slow")], ["slow_", "Slow_(1)_"]);
+        assert_eq!([prefix("a", "slow"), prefix("out", "fast")], ["slow_", "fast_"]);
+    }
 }

@@ -6,26 +6,34 @@ use crate::catalog::{Column, Graph, Kind};
 use crate::format::Unit;
 use crate::words::{self, Condition, Operator};
 
-/// The SQL of the condition of a preset.
+/// The SQL of the condition of a preset. `fill` puts the ends of the part of the trace into the SQL of a
+/// column.
 ///
 /// # Errors
-/// It cannot be read, or names a column or compares in a way that there is not: what, in words.
-pub(crate) fn sql(text: &str, graph: &Graph) -> Result<String, String> {
+/// The condition cannot be read, or it names a column or an operator that does not exist here: why, in words.
+pub(crate) fn sql(text: &str, graph: &Graph, fill: &dyn Fn(&str) -> String) -> Result<String, String> {
     let condition = words::parse(text).map_err(|wrong| wrong.to_string())?;
-    of_condition(&condition, graph)
+    of_condition(&condition, graph, fill)
 }
 
-fn of_condition(condition: &Condition, graph: &Graph) -> Result<String, String> {
+fn of_condition(
+    condition: &Condition,
+    graph: &Graph,
+    fill: &dyn Fn(&str) -> String,
+) -> Result<String, String> {
+    let of = |inner: &Condition| of_condition(inner, graph, fill);
     Ok(match condition {
-        Condition::And(a, b) => format!("({} AND {})", of_condition(a, graph)?, of_condition(b, graph)?),
-        Condition::Or(a, b) => format!("({} OR {})", of_condition(a, graph)?, of_condition(b, graph)?),
-        Condition::Not(inner) => format!("(NOT {})", of_condition(inner, graph)?),
+        Condition::And(a, b) => format!("({} AND {})", of(a)?, of(b)?),
+        Condition::Or(a, b) => format!("({} OR {})", of(a)?, of(b)?),
+        Condition::Not(inner) => format!("(NOT {})", of(inner)?),
         Condition::Is { column, operator, literal } => {
             let (known, sql) = column_of(column, graph)?;
-            let compared = compare(known, sql, *operator, literal).ok_or_else(|| {
+            // Only the column is filled: a literal may well have a `$to` in it, such as a path.
+            let compared = compare(known, &fill(sql), *operator, literal).ok_or_else(|| {
                 format!("column \"{column}\" cannot be compared like this with \"{literal}\"")
             })?;
-            // What is not known is unequal to everything.
+            // What is not known is unequal to everything. Null would make `NOT` of the whole condition null,
+            // and so hide rows that an analyst expects to see.
             format!(
                 "coalesce({compared}, {})",
                 matches!(operator, Operator::NotEqual | Operator::ContainsNot)
@@ -57,6 +65,7 @@ fn compare(column: &Column, sql: &str, operator: Operator, literal: &str) -> Opt
 
 /// Texts are compared in any case.
 fn text(column: &Column, sql: &str, operator: Operator, literal: &str) -> String {
+    // Profiles name values in words of their program, which the column may write differently.
     let known = column.means.iter().find(|(word, _)| word.eq_ignore_ascii_case(literal));
     let literal = known.map_or(literal, |(_, value)| value);
     let (value, with) = (format!("lower({sql})"), quoted(&literal.to_lowercase()));
@@ -98,6 +107,7 @@ fn value(kind: Kind, literal: &str) -> Option<i64> {
         // Addresses above the middle are written without a sign, and stored as the same bits with one.
         return u64::from_str_radix(digits, 16).ok().map(u64::cast_signed);
     }
+    // The unit of a literal stands right behind its digits; without one the unit of the column is meant.
     let digits = literal.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == 'µ');
     let unit = literal.get(digits.len()..)?.to_ascii_lowercase();
     let usual = match kind {
@@ -117,6 +127,8 @@ fn value(kind: Kind, literal: &str) -> Option<i64> {
         "gb" => Unit::Gigabytes,
         _ => return None,
     };
+    // A size that is compared with a time is a mistake of the profile, and so is a share, whose column has
+    // nanoseconds here. An error says so; rows would only be missing.
     if usual.is_time() != unit.is_time() || kind == Kind::Percent {
         return None;
     }
@@ -138,7 +150,7 @@ mod tests {
     use crate::catalog::by_name;
 
     fn of(graph: &str, text: &str) -> Result<String, String> {
-        sql(text, by_name(graph).unwrap())
+        sql(text, by_name(graph).unwrap(), &|sql| sql.replace("$to", "9").replace("$from", "1"))
     }
 
     #[test]
@@ -160,6 +172,14 @@ mod tests {
     }
 
     #[test]
+    fn ends_of_the_part_are_put_into_columns_and_not_into_literals() {
+        let sql = of("Marks", r#"[Label]:="C:\$tools\$from""#).unwrap();
+        assert_eq!(sql, r"coalesce(lower(r.text) = 'c:\$tools\$from', false)");
+        let sql = of("CPU Usage (Precise)", "[CPU Usage (in view)]:>1").unwrap();
+        assert!(sql.contains("9") && !sql.contains("$to") && !sql.contains("$from"), "{sql}");
+    }
+
+    #[test]
     fn words_of_profiles_stand_for_values() {
         let sql = of("CPU Usage (Sampled)", r#"[DPC/ISR]:="DPC""#).unwrap();
         assert!(sql.ends_with("= 'dpc/isr', false)"), "{sql}");
@@ -172,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_there_is_not_is_named() {
+    fn a_column_that_does_not_exist_is_named() {
         let error = of("Marks", r#"[Series Name]:="x""#).unwrap_err();
         assert_eq!(error, "there is no column \"Series Name\" in Marks");
     }

@@ -7,14 +7,14 @@
 //! ```
 //!
 //! - `profile`: reads what a profile shows
-//! - [`catalog`]: graphs and columns that there are here
+//! - [`catalog`]: the graphs and columns that can be written
 //! - `words`, `filter`: the query language of filters, and its SQL
 //! - `plan`, `rows`: a preset as SQL, and its rows as text
 //! - `names`: what files are called
 //! - `part`, `regions`: which part of the trace
 //! - `args`, `line`, `command`: our own command line, that of `wpaexporter`, and what both do
 //!
-//! What a profile shows and the catalogue does not have is told with its GUID, never passed over.
+//! What a profile shows and the catalogue does not have is reported with its GUID, never passed over.
 
 #![forbid(unsafe_code)]
 

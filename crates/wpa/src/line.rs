@@ -229,6 +229,7 @@ fn option_of(word: &str) -> Option<String> {
 /// The ends of a range; numbers without a unit are nanoseconds.
 fn range(from: &str, to: &str) -> Result<Part> {
     let end = |end: &str| {
+        // Numbers of `wpaexporter` are nanoseconds, ours without a unit are seconds.
         let is_bare = end.chars().all(|c| c.is_ascii_digit());
         if is_bare { format!("{end}ns") } else { end.to_owned() }
     };

@@ -38,6 +38,7 @@ impl Names {
     /// The name of the file of a preset. Where it was given before it gets `_(1)`, and so on; names that
     /// differ in case alone are the same on Windows.
     pub(crate) fn file(&mut self, graph: &str, preset: &str) -> String {
+        // Cut before the number is added, so that names which only differ behind the cut stay apart.
         let stem: String = format!("{graph}_{preset}").chars().take(MAX_CHARACTERS).map(plain).collect();
         let stem = stem.trim_end_matches(['.', '_']);
         loop {

@@ -43,7 +43,9 @@ pub struct View {
     pub to_ns: i64,
     /// Whether it is less than the trace.
     pub is_part: bool,
-    /// The end of the trace.
+    /// Where what was extracted begins.
+    pub start_ns: i64,
+    /// Where what was extracted ends.
     pub end_ns: i64,
     /// Processors of the machine.
     pub processors: i64,
@@ -80,7 +82,8 @@ impl View {
     pub fn capacity_ns(&self) -> f64 {
         // What was extracted may be less than the part that is asked for; processors had no time outside of
         // it.
-        (self.to_ns.min(self.end_ns) - self.from_ns.max(0)).max(0) as f64 * self.processors as f64
+        let (from, to) = (self.from_ns.max(self.start_ns), self.to_ns.min(self.end_ns));
+        to.saturating_sub(from).max(0) as f64 * self.processors as f64
     }
 
     /// Puts the ends of the part into SQL.
@@ -124,10 +127,13 @@ pub(crate) fn views(
        coalesce(range_end_ns, duration_ns) AS end_ns, processors FROM trace";
     let trace = ask::<Trace>(session, facts)?.into_iter().next();
     let trace = trace.unwrap_or(Trace { start_ns: 0, end_ns: 0, processors: 0 });
+    // All instances are found once for the trace, also where only some are written: activities of a part may
+    // have begun in front of it.
     let instances = regions.map(|file| instances(file, None, session)).transpose()?.unwrap_or_default();
     let all = View {
         from_ns: trace.start_ns,
         to_ns: trace.end_ns,
+        start_ns: trace.start_ns,
         end_ns: trace.end_ns,
         processors: trace.processors,
         ..View::of_all(&instances)?
@@ -149,6 +155,7 @@ pub(crate) fn views(
                 return Err(advised("no file says what regions are", "name one with --regions FILE"));
             };
             let found = self::instances(file, Some(name), session)?;
+            // An instance without an end has no files, since nothing says how far they would reach.
             let found: Vec<&RegionInstance> = found.iter().filter(|found| found.stop_ns.is_some()).collect();
             if found.is_empty() || found.len() > MAX_INSTANCES {
                 let text = format!("the trace has {} instances of the region {name:?}", found.len());
@@ -196,4 +203,17 @@ fn find(marks: &[Mark], text: &str, after: i64) -> Option<i64> {
 
 fn no_mark(text: &str, behind: &str) -> anyhow::Error {
     advised(format!("there is no mark {text:?}{behind}"), "`etwkit dump mark` lists the marks that there are")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percents_are_of_what_was_extracted_and_asked_for() {
+        let extracted = View { start_ns: 10, end_ns: 20, processors: 2, is_part: true, ..View::default() };
+        let capacity = |from_ns, to_ns| View { from_ns, to_ns, ..extracted.clone() }.capacity_ns();
+        assert_eq!([capacity(5, 15), capacity(12, 18), capacity(15, FAR)], [10.0, 12.0, 10.0]);
+        assert_eq!([capacity(-FAR, FAR), capacity(30, 40)], [20.0, 0.0]);
+    }
 }

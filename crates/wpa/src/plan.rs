@@ -63,7 +63,7 @@ pub(crate) fn graph(preset: &Preset) -> Option<&'static Graph> {
         .or_else(|| by_columns(preset))
 }
 
-/// The graph that most columns are of, if all that are of one graph alone agree.
+/// The graph that all columns with a GUID of one graph alone agree on.
 fn by_columns(preset: &Preset) -> Option<&'static Graph> {
     let mut of = preset.columns.iter().filter_map(|shown| catalog::by_column(&shown.guid));
     let first = of.next()?;
@@ -77,6 +77,7 @@ fn by_columns(preset: &Preset) -> Option<&'static Graph> {
 pub fn plan(preset: &Preset, graph: &'static Graph, view: &View, single_rows: bool) -> Result<Plan, String> {
     let mut left_out = Vec::new();
     let mut picked = Vec::new();
+    // Hidden columns have a place, too: the golden bar counts all of them.
     for (place, shown) in preset.columns.iter().enumerate().filter(|(_, shown)| shown.is_visible) {
         match pick(shown, graph, place < preset.keys) {
             Ok(column) => picked.push(column),
@@ -84,6 +85,7 @@ pub fn plan(preset: &Preset, graph: &'static Graph, view: &View, single_rows: bo
         }
     }
     let is_grouped = !single_rows && picked.iter().any(|column| column.is_key);
+    // A column that cannot be added up is left out and named, not written with a value of some row.
     if is_grouped {
         picked.retain(|column| match why_not(column) {
             Some(why) => {
@@ -141,19 +143,20 @@ fn why_not(column: &Picked<'_>) -> Option<String> {
     }
 }
 
-/// What rows have to meet.
+/// What rows have to meet, with the ends of the part put in.
 fn condition(preset: &Preset, graph: &Graph, view: &View) -> Result<String, String> {
     let mut all: Vec<String> = graph.only.into_iter().map(str::to_owned).collect();
     if view.is_part {
-        all.push(match graph.time {
+        all.push(view.fill(&match graph.time {
             // Rows that only reach into the part are in it, too.
             Time::Moment(at) => format!("{at} BETWEEN $from AND $to"),
             Time::Span(start, end) => format!("{end} >= $from AND {start} <= $to"),
-        });
+        }));
     }
     if !preset.filter.is_empty() {
-        let sql = filter::sql(&preset.filter, graph)
+        let sql = filter::sql(&preset.filter, graph, &|sql| view.fill(sql))
             .map_err(|why| format!("its filter cannot be followed: {why}"))?;
+        // A filter is never null, so that `NOT` of it keeps exactly the other rows.
         all.push(if preset.filter_keeps { sql } else { format!("NOT {sql}") });
     }
     Ok(if all.is_empty() { "true".to_owned() } else { all.join(" AND ") })
@@ -167,8 +170,7 @@ fn select(graph: &Graph, picked: &[Picked<'_>], condition: &str, is_grouped: boo
     let keys: Vec<String> =
         numbered().filter(|(_, column)| column.is_key).map(|(n, _)| format!("v{n}")).collect();
     let group = if is_grouped { format!("\nGROUP BY {}", keys.join(", ")) } else { String::new() };
-    let condition = view.fill(condition);
-    let joins = joins(graph, &format!("{} {condition}", values.join(" ")));
+    let joins = view.fill(&joins(graph, &format!("{} {condition}", values.join(" "))));
     format!(
         "WITH {}picked AS (
 SELECT {}
@@ -270,6 +272,8 @@ fn written(picked: &[Picked<'_>], is_grouped: bool) -> Vec<Written> {
         let kind = if counts { Kind::Number } else { column.kind };
         let unit = unit(kind, column.shown.unit);
         let mut title = title(column, kind, unit);
+        // Profiles show a column several times with other aggregations. Readers of CSV look values up by
+        // title.
         if written.iter().any(|other| other.title == title) {
             title = format!("{title} ({})", aggregation.word());
         }

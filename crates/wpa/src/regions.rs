@@ -64,6 +64,8 @@ pub(crate) fn tables(instances: &[RegionInstance]) -> Result<String> {
 }
 
 fn table(name: &str, columns: &[(&str, &str)], rows: &[Vec<String>]) -> String {
+    // Types are stated, since a column of `NULL` alone, or of numbers in some rows and nothing in others,
+    // would get one that joins and sums cannot use.
     let casts: Vec<String> =
         (1..).zip(columns).map(|(n, (name, kind))| format!("CAST(column{n} AS {kind}) AS {name}")).collect();
     // `VALUES` needs a row; a table without any has one that no condition lets through.
@@ -184,12 +186,12 @@ mod tests {
     #[test]
     fn a_thread_does_what_it_began_last() {
         let all = segments(&[instance(0, 7, 10, 50), instance(1, 7, 20, 30)]);
-        let told: Vec<(i64, i64, Option<&str>)> =
+        let segments: Vec<(i64, i64, Option<&str>)> =
             all.iter().map(|s| (s.start_ns, s.stop_ns, s.name.as_deref())).collect();
         let (outer, inner) = (Some("R0"), Some("R1"));
         let expected =
             [(-EDGE, 10, None), (10, 20, outer), (20, 30, inner), (30, 50, outer), (50, EDGE, None)];
-        assert_eq!(told, expected);
+        assert_eq!(segments, expected);
     }
 
     #[test]

@@ -39,6 +39,7 @@ pub(crate) fn write(
         csv::WriterBuilder::new().delimiter(delimiter).terminator(csv::Terminator::CRLF).from_writer(out);
     csv.write_record(plan.columns.iter().map(|column| column.title.as_str()))?;
     let mut rows = 0;
+    // Batch by batch: single rows of a long trace are more than memory holds.
     for batch in session.sql(&plan.sql).with_context(|| format!("the question for {}", plan.graph.name))? {
         let batch = batch?;
         let columns: Vec<Values> = plan
@@ -91,6 +92,7 @@ struct Cells {
 impl Cells {
     fn cell(&mut self, values: &Values<'_>, row: usize) -> String {
         let Values { column: Written { kind, unit, .. }, array } = values;
+        // An empty cell and not 0: what was not recorded may have been anything.
         if array.is_null(row) {
             return if *kind == Kind::Stack { NO_STACK.to_owned() } else { String::new() };
         }
@@ -128,6 +130,8 @@ impl Stacks {
         if let Some(known) = self.known.get(&stack_id) {
             return known.clone();
         }
+        // Frames come one in a line, the innermost first; Windows Performance Analyzer writes them the other
+        // way.
         let mut lines = String::new();
         let frames = self.frames.as_deref().and_then(|frames| frames.trace(0));
         if let (Some(frames), Ok(id)) = (frames, i32::try_from(stack_id)) {

@@ -9,6 +9,10 @@ use std::str::CharIndices;
 /// Parentheses and `NOT` in each other.
 const MAX_DEPTH: usize = 50;
 
+/// Comparisons of a condition. Each one that is added puts those in front of it one level deeper, and who
+/// walks over a condition needs stack for each level.
+const MAX_COMPARISONS: usize = 500;
+
 /// Bytes of a condition.
 const MAX_BYTES: usize = 64 << 10;
 
@@ -70,7 +74,7 @@ pub(crate) fn parse(text: &str) -> Result<Condition, Wrong> {
     if text.len() > MAX_BYTES {
         return Err(Wrong { at: MAX_BYTES, expected: "no more than 64 KiB" });
     }
-    let mut parser = Parser { text, rest: text.char_indices().peekable(), depth: 0 };
+    let mut parser = Parser { text, rest: text.char_indices().peekable(), depth: 0, comparisons: 0 };
     let condition = parser.any_of()?;
     parser.blanks();
     match parser.rest.peek() {
@@ -83,6 +87,7 @@ struct Parser<'t> {
     text: &'t str,
     rest: Peekable<CharIndices<'t>>,
     depth: usize,
+    comparisons: usize,
 }
 
 impl<'t> Parser<'t> {
@@ -145,7 +150,8 @@ impl<'t> Parser<'t> {
     }
 
     fn begins_with_or(&self) -> bool {
-        let mut ahead = Self { text: self.text, rest: self.rest.clone(), depth: 0 };
+        // On a copy, since the word has to be there for whoever reads the whole.
+        let mut ahead = Self { text: self.text, rest: self.rest.clone(), depth: 0, comparisons: 0 };
         ahead.takes_word("OR")
     }
 
@@ -171,6 +177,10 @@ impl<'t> Parser<'t> {
     }
 
     fn comparison(&mut self) -> Result<Condition, Wrong> {
+        self.comparisons += 1;
+        if self.comparisons > MAX_COMPARISONS {
+            return Err(self.wrong("no more than 500 comparisons"));
+        }
         let column = match self.rest.peek() {
             Some((_, '[')) => self.quoted(']', "]")?,
             Some((_, '"')) => self.quoted('"', "\"")?,
@@ -182,6 +192,7 @@ impl<'t> Parser<'t> {
         if self.rest.next_if(|(_, c)| *c == ':').is_none() {
             return Err(self.wrong(": and an operator"));
         }
+        // The first one that fits is taken: were `<` in front of `<>`, a `>` would be left for the literal.
         let left = self.left();
         let Some((word, operator)) = OPERATORS.iter().find(|(word, _)| left.starts_with(word)) else {
             return Err(self.wrong("an operator: = <> < > <= >= ~= ~! ~< ~> *"));
@@ -259,5 +270,7 @@ mod tests {
         assert_eq!(wrong("[A]:="), "character 6: expected what it is compared with");
         assert!(wrong(&"(".repeat(100_000)).contains("64 KiB"));
         assert!(wrong(&"(".repeat(1_000)).contains("50 conditions"));
+        assert!(parse(&"a:=1 ".repeat(MAX_COMPARISONS)).is_ok());
+        assert!(wrong(&"a:=1 ".repeat(10_000)).contains("500 comparisons"));
     }
 }

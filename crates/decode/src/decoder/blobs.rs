@@ -54,7 +54,8 @@ fn hash(provider: Guid, metadata: &[u8]) -> u64 {
 
 impl Blobs {
     pub(super) fn observe(&mut self, provider: Guid, metadata: &[u8], problems: &mut Problems) {
-        let bucket = self.known.entry(hash(provider, metadata)).or_default();
+        let key = hash(provider, metadata);
+        let bucket = self.known.entry(key).or_default();
         if bucket.iter().any(|known| known.is(provider, metadata)) {
             return;
         }
@@ -62,6 +63,11 @@ impl Blobs {
         // Plans for both sizes of pointers hold a copy each.
         let bytes = 256 + metadata.len() + schema.as_ref().map_or(0, |schema| 2 * cost(&schema.fields));
         if bucket.len() >= MAX_COLLISIONS || self.budget.take(bytes).is_none() {
+            // Without memory for it not even an empty place is kept: a malicious file can have different
+            // metadata on each of its events.
+            if bucket.is_empty() {
+                self.known.remove(&key);
+            }
             problems.over_limit += 1;
             return;
         }
@@ -78,6 +84,7 @@ impl Blobs {
 
     /// Compiles what is new.
     pub(super) fn compile(&mut self, names: &FxHashMap<Guid, Arc<str>>) {
+        // Not done while observing, since the name of a provider may lie on a later event than its metadata.
         for known in self.known.values_mut().flatten() {
             let State::Observed(schema) = &mut known.state else { continue };
             let mut schema = schema.clone();
@@ -89,6 +96,8 @@ impl Blobs {
     #[inline]
     pub(super) fn plan(&self, event: &RawEvent<'_>, metadata: &[u8]) -> Option<&Arc<Plan>> {
         let provider = event.provider();
+        // The hash alone would not do: whoever makes a file can make metadata of the same hash, whose fields
+        // would be read for those of another event.
         let bucket = self.known.get(&hash(provider, metadata))?;
         match &bucket.iter().find(|known| known.is(provider, metadata))?.state {
             State::Compiled(plans) => Some(by_pointer_size(plans, event.pointer_size())),

@@ -55,6 +55,7 @@ impl Descriptions {
     /// # Errors
     /// [`Wrong`] with the line that makes no sense; nothing is added then.
     pub fn add_manifest(&mut self, text: &str) -> Result<usize, Wrong> {
+        // Everything is read before anything is added, so that a file with a mistake leaves nothing behind.
         let manifests = manifest::read(text)?;
         // Twice, since every schema is compiled for both sizes of pointers.
         let cost = manifests.iter().map(|(_, manifest)| 2 * manifest.cost()).sum();
@@ -81,6 +82,7 @@ impl Descriptions {
     }
 
     pub(super) fn find(&self, key: Key) -> Option<&Described> {
+        // Nearly always there are no such files, and this is asked for every event.
         if self.described.is_empty() { None } else { self.described.get(&key) }
     }
 

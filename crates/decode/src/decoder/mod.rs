@@ -154,6 +154,7 @@ impl Decoder {
                 _ => {}
             }
         }
+        // The name that was seen first stays: traits lie on each event of a provider and say the same.
         if let Some(traits) = traits {
             let provider = event.provider();
             if !self.names.contains_key(&provider)
@@ -163,6 +164,8 @@ impl Decoder {
                 self.names.insert(provider, traits.name.into());
             }
         }
+        // An event that describes itself is no chunk of a manifest, whatever its id is: providers of
+        // TraceLogging choose ids freely, most of them 0.
         if let Some(metadata) = metadata {
             self.blobs.observe(event.provider(), metadata, &mut self.problems);
         } else {
@@ -181,6 +184,7 @@ impl Decoder {
                 self.names.entry(*provider).or_insert_with(|| Arc::clone(name));
             }
         }
+        // Both are kept in one map, in which later entries win: manifests of the providers come last.
         self.add_records(observed.records);
         self.add_manifests(manifests);
         self.blobs.compile(&self.names);
@@ -218,6 +222,8 @@ impl Decoder {
     #[inline]
     #[must_use]
     pub fn plan(&mut self, event: &RawEvent<'_>) -> Option<Arc<Plan>> {
+        // An event with metadata of its own has no other description: its id says nothing, so that a manifest
+        // or table with that number would describe another event.
         if let Some(metadata) = metadata(event) {
             return self.blobs.plan(event, metadata).cloned();
         }

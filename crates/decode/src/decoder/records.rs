@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 
 use super::{Described, Key, key_of};
 use crate::bounds::{Budget, MAX_SCHEMA_BYTES, Problems, cost};
-use crate::eventinfo;
 use crate::schema::ValueMap;
+use crate::{eventinfo, message};
 
 /// Bytes of the GUID in front of a map.
 const GUID_LEN: usize = 16;
@@ -24,6 +24,12 @@ pub(super) struct Records {
     named: FxHashMap<Guid, Box<[u8]>>,
     maps: FxHashMap<(Guid, Box<str>), (i64, Arc<ValueMap>)>,
     budget: Budget,
+}
+
+/// Bytes of memory that a map and its name occupy, roughly.
+fn cost_of_map(name: &str, map: &ValueMap) -> usize {
+    let entries: usize = map.entries.iter().map(|(_, text)| text.len() + ENTRY_COST).sum();
+    entries + name.len() + ENTRY_COST
 }
 
 impl Default for Records {
@@ -53,6 +59,8 @@ impl Records {
             problems.event_infos += 1;
             return;
         };
+        // Events that describe themselves need no fields from a record, but it may be the only place with the
+        // name of their provider.
         let Some(key) = key_of(&head) else {
             if !self.named.contains_key(&head.provider) && self.budget.take(info.len()).is_some() {
                 self.named.insert(head.provider, info.into());
@@ -82,14 +90,18 @@ impl Records {
             return;
         };
         let key = (provider, name.into_boxed_str());
-        if self.maps.get(&key).is_some_and(|(time, _)| *time > event.timestamp) {
+        let known = self.maps.get(&key);
+        if known.is_some_and(|(time, _)| *time > event.timestamp) {
             return;
         }
-        let bytes: usize = map.entries.iter().map(|(_, text)| text.len() + ENTRY_COST).sum();
-        if self.budget.take(bytes + key.1.len() + ENTRY_COST).is_none() {
+        // A session that is enabled again and again writes the same maps each time; what a map replaces no
+        // longer counts.
+        let freed = known.map_or(0, |(_, map)| cost_of_map(&key.1, map));
+        if self.budget.take(cost_of_map(&key.1, &map)).is_none() {
             problems.over_limit += 1;
             return;
         }
+        self.budget.put_back(freed);
         self.maps.insert(key, (event.timestamp, Arc::new(map)));
     }
 
@@ -116,7 +128,8 @@ impl Records {
                 continue;
             };
             let message = eventinfo::message(&info);
-            let bytes = 2 * cost(&schema.fields) + message.as_ref().map_or(0, String::len) + 256;
+            let text = message.as_deref().map_or(0, message::cost);
+            let bytes = 2 * cost(&schema.fields) + text + 256;
             if budget.take(bytes).is_none() {
                 problems.over_limit += 1;
                 continue;

@@ -24,9 +24,11 @@ const ENTRY_LEN: usize = 8;
 #[must_use]
 pub fn value_map(bytes: &[u8]) -> Option<(String, ValueMap)> {
     let (flags, count) = (u32_at(bytes, 4)?, u32_at(bytes, 8)? as usize);
+    // Neither kind names values of an integer, which is what maps of fields are looked up with here.
     if flags & PATTERN != 0 || u32_at(bytes, 12)? == VALUE_IS_STRING {
         return None;
     }
+    // The whole table has to be there before anything is taken from it: the claimed count reserves no memory.
     let table = bytes.get(HEAD_LEN..HEAD_LEN.checked_add(count.checked_mul(ENTRY_LEN)?)?)?;
     // The entries may share names, but not without end.
     let mut budget = Budget::new(bytes.len().saturating_mul(4));

@@ -137,13 +137,16 @@ fn string(bytes: &[u8], offset: u32, budget: &mut Budget) -> Option<String> {
     text(bytes, offset, budget).filter(|text| !text.is_empty())
 }
 
-/// The same, but nothing is an empty text; `None` if it lies outside or the budget is used up.
+/// The string at an offset without the blanks at its end, empty if there is none; `None` if it lies outside
+/// or the budget is used up.
 fn text(bytes: &[u8], offset: u32, budget: &mut Budget) -> Option<String> {
+    // Offset 0 is how a record says that it has no such text: the record itself begins there.
     if offset == 0 {
         return Some(String::new());
     }
     let text = Cursor::new(bytes.get(offset as usize..)?).utf16();
     budget.take(text.len())?;
+    // Names of tasks, opcodes and entries of maps have a blank at their end in these records.
     Some(utf16_text(text).trim_end().to_owned())
 }
 

@@ -85,6 +85,7 @@ impl Raw {
 
 /// Gives a slot to each property that another one refers to; `None` if one refers to nothing.
 fn slots(raw: &[Raw]) -> Option<(Vec<Option<u16>>, u16)> {
+    // Only values that something refers to are kept while a payload is read; for most events there are none.
     let mut slot_of = vec![None; raw.len()];
     let mut slots = 0;
     for property in raw {
@@ -120,6 +121,8 @@ impl Reader<'_> {
     }
 
     fn property(&mut self, index: usize, depth: usize) -> Option<Field> {
+        // Structs refer to their members by index, so that one may contain itself, or a chain of them have
+        // more fields than the record has bytes. Counting fields ends both.
         self.left = self.left.checked_sub(1)?;
         let raw = *self.raw.get(index)?;
         let name = text(self.info, raw.name, &mut self.budget)?;
@@ -133,6 +136,7 @@ impl Reader<'_> {
         field.slot = self.slot(index);
         field.length = self.length(&raw, field.ty)?;
         if raw.map != 0 && !raw.has(flag::CUSTOM_SCHEMA) {
+            // A map that is missing costs the names of values, not the field.
             field.map = string(self.info, raw.map, &mut self.budget).and_then(|name| (self.map)(&name));
         }
         intype::apply_out(&mut field, raw.out);

@@ -42,6 +42,7 @@ impl<'a> Chunk<'a> {
     #[must_use]
     pub fn of(event: &RawEvent<'a>) -> Option<Self> {
         let descriptor = event.descriptor();
+        // The id alone is not enough: 0xFFFE is an ordinary id for providers that are no EventSource.
         if descriptor.id != CHUNK_ID || descriptor.opcode != CHUNK_OPCODE {
             return None;
         }
@@ -118,6 +119,8 @@ impl Assembler {
             self.pending.remove(&writer);
             return Err(Refused::TooMuch);
         }
+        // Counted and not compared by number: chunks may be observed in the order of the file, in which the
+        // last one need not come last.
         if pending.chunks.len() < usize::from(pending.total) {
             self.bytes += pending.bytes;
             return Ok(None);

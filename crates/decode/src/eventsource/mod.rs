@@ -69,6 +69,8 @@ impl Collector {
     }
 
     fn add(&mut self, provider: Guid, bytes: &[u8], written: i64, problems: &mut Problems) {
+        // Every process that has the provider writes the same manifest, and again for each session that
+        // enables it.
         let mut hasher = FxHasher::default();
         hasher.write(bytes);
         let key = (provider, hasher.finish(), bytes.len());
@@ -93,6 +95,7 @@ impl Collector {
                 Some(Complete { manifest, written })
             }
         };
+        // What could not be read is remembered, too, so that it is counted once.
         self.complete.insert(key, complete);
     }
 

@@ -134,6 +134,14 @@ fn entities_do_not_expand() {
 }
 
 #[test]
+fn inserts_of_a_message_shared_by_many_events_are_counted() {
+    let events = r#"<event value="1" message="$(string.m)"/>"#.repeat(200);
+    let string = |text: &str| format!(r#"<string id="m" value="{}"/>"#, text.repeat(100_000));
+    assert!(read(&document(&events, "", "", &string("ab"))).is_some());
+    assert!(read(&document(&events, "", "", &string("%1"))).is_none());
+}
+
+#[test]
 fn a_template_shared_by_very_many_events_is_refused() {
     let data = r#"<data name="d" inType="win:UInt8"/>"#.repeat(1000);
     let events = r#"<event value="1" template="T"/>"#.repeat(2000);

@@ -91,6 +91,7 @@ pub struct NumaNode {
 pub fn numa_nodes(payload: &[u8]) -> Vec<NumaNode> {
     let mut c = Cursor::new(payload);
     let count = c.u32().unwrap_or_default() as usize;
+    // The claimed count only ends the list: it takes no memory, however large it is.
     let mut node = || {
         let node = NumaNode { mask: c.u64()?, group: c.u16()? };
         c.take(6)?;

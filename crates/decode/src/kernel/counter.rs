@@ -28,6 +28,7 @@ pub const MAX_COUNTERS: usize = 7;
 pub fn names(payload: &[u8]) -> Vec<String> {
     let mut c = Cursor::new(payload);
     let count = c.u32().unwrap_or_default() as usize;
+    // Without the look at what is left, a count above the names that are there would add empty ones.
     (0..count.min(MAX_COUNTERS)).map_while(|_| (!c.is_empty()).then(|| utf16_text(c.utf16()))).collect()
 }
 
@@ -132,6 +133,7 @@ const MAX_BRANCHES: usize = 64;
 /// left out.
 #[must_use]
 pub fn branches(payload: &[u8], pointer_size: usize) -> Vec<(u64, u64)> {
+    // Entries begin at a multiple of the size of a pointer behind the owner, which has 20 bytes.
     let at = if pointer_size == 8 { 24 } else { 20 };
     let entries = payload.get(at..).unwrap_or_default().chunks_exact(3 * pointer_size);
     if !entries.remainder().is_empty() {

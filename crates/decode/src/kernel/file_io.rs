@@ -140,6 +140,8 @@ impl<'a> Operation<'a> {
         let mut c = Cursor::new(payload);
         let is_transfer = matches!(op, opcode::READ | opcode::WRITE);
         let opens = matches!(op, opcode::CREATE | opcode::CREATE_NEW);
+        // Of the operations that neither open nor transfer, these have no pointer of extra information behind
+        // the key.
         let has_extra_info = !matches!(
             op,
             opcode::CLEANUP | opcode::CLOSE | opcode::FLUSH | opcode::DIR_ENUM | opcode::DIR_NOTIFY

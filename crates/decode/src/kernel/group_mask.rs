@@ -45,6 +45,8 @@ impl GroupMask {
     /// Keywords as `xperf -on` takes them, with `+` between; bits that have none as `word:0x…`.
     #[must_use]
     pub fn keywords(self) -> String {
+        // Bits are taken away as keywords are found, so that what is left at the end are those that no
+        // keyword stands for.
         let mut left = self.0;
         let mut parts: Vec<String> = Vec::new();
         for (name, word, bits) in KEYWORDS {

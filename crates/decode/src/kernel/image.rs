@@ -80,6 +80,8 @@ fn read(payload: &[u8], version: u8, pointer_size: usize) -> Option<(Image, bool
         c.take(16)?; // reserved
     }
     image.path = utf16_text(c.utf16());
+    // With the wrong width of pointers the path begins inside of a number, and its first character shows
+    // that. An empty path is possible, an image without bytes is not.
     let first = image.path.chars().next();
     let printable = first.is_none_or(|c| (' '..='~').contains(&c));
     Some((image.clone(), c.is_empty() && image.size != 0 && printable))

@@ -139,6 +139,8 @@ impl Process {
         };
         let rest = c.rest();
         let (short, long) = (4 + 4 * pointer_size, 4 + 8 * pointer_size);
+        // The version does not say which layout it is. A length between both would be guesswork: pids and
+        // pages of all entries but the first would be read from the wrong places.
         let length = match rest.len().checked_div(count) {
             Some(length) if length == short || length == long => length,
             _ => return Vec::new(),
@@ -185,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn the_provider_tells_how_many_lists_there_are() {
+    fn the_provider_says_how_many_lists_there_are() {
         let payload = [vec![2], pointers(0..14, 8)].concat();
         let machine = Machine::parse_provider(&payload, 8).unwrap();
         assert_eq!((machine.standby, machine.repurposed, machine.commit), (5 + 6, 7 + 8, Some(13)));

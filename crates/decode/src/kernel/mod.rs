@@ -132,6 +132,8 @@ pub fn hook_of(identity: &Identity) -> Option<(u8, u8)> {
 }
 
 const fn with_image_load(group: u8, opcode: u8) -> (u8, u8) {
+    // The kernel logs loads with the group of processes, but unloads and the rundown with the group of
+    // images.
     if group == group::PROCESS && opcode == image::opcode::LOAD {
         (group::IMAGE, opcode)
     } else {
@@ -176,6 +178,7 @@ pub struct Read<T> {
 
 /// Reads with the first layout whose result ends where the payload ends; with none, the first layout holds.
 fn first_consistent<T, L: Copy>(layouts: &[L], read: impl Fn(L) -> Option<(T, bool)>) -> Option<Read<T>> {
+    // Where no layout fits exactly, that of the header holds: a payload that is cut short fits none of them.
     let mut regular = None;
     for (index, layout) in layouts.iter().enumerate() {
         match read(*layout) {

@@ -211,6 +211,7 @@ pub fn ends(payload: &[u8], is_v6: bool, operation: Operation) -> Option<Ends> {
 /// in front, that of its UDP events no process.
 #[must_use]
 pub fn process_and_size(event: &RawEvent<'_>) -> Option<(u32, u32)> {
+    // Events of the provider are no hooks: they have the layout of the later versions.
     let payload = event.payload();
     match Hook::of(event) {
         Some(Hook { group: group::TCP, version: 0, .. }) => u32_at(payload, 16).zip(u32_at(payload, 12)),

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_duplicate_tells_its_source_process_where_the_system_does() {
+    fn a_duplicate_names_its_source_process_where_the_system_does() {
         let start = bytes(&[&[9, 0, 0, 0], &[1, 0, 0, 0], &[2, 0, 0, 0], &[7, 0, 0, 0], &5u16.to_le_bytes()]);
         let old = Duplicate { object: 9, source: 1, target: 2, target_pid: 7, kind: 5, source_pid: None };
         assert_eq!(Duplicate::parse(&start, 4), Some(old));

@@ -22,7 +22,7 @@ pub mod opcode {
     }
 }
 
-/// A block of the kernel's memory, as its allocation and its free tell it.
+/// A block of the kernel's memory, as the events of its allocation and of its release describe it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
     /// Type of pool, a number of the enumeration `POOL_TYPE`.

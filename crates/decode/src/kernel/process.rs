@@ -101,6 +101,7 @@ fn read(payload: &[u8], version: u8, layout: Layout) -> Option<(Process, bool)> 
     let mut c = Cursor::new(payload);
     let mut process = Process::default();
     if version == 0 {
+        // Ids have 32 bits, whatever the width of the field.
         process.pid = c.pointer(pointer)? as u32;
         process.parent_pid = Some(c.pointer(pointer)? as u32);
     } else {
@@ -135,7 +136,8 @@ fn read(payload: &[u8], version: u8, layout: Layout) -> Option<(Process, bool)> 
     Some((process, c.is_empty() && ends_with_nul(payload, version)))
 }
 
-/// The last text of a payload has a terminator of its own kind, except behind an exit time.
+/// Whether a payload ends as those of its version do: with the terminator of its last text, or from version 5
+/// on with an exit time, whose last byte may be any.
 fn ends_with_nul(payload: &[u8], version: u8) -> bool {
     version >= 5 || payload.last() == Some(&0)
 }
@@ -149,6 +151,7 @@ fn read_sid(c: &mut Cursor<'_>, layout: Layout) -> Option<Option<String>> {
     c.take(2 * layout.pointer_size)?; // TOKEN_USER: a pointer and attributes
     let count = usize::from(*c.rest().get(1)?);
     let sid = c.take(8 + 4 * count)?;
+    // All SIDs have revision 1. Another one says that these bytes are none, and the next layout is tried.
     (sid.first() == Some(&1)).then(|| sid_text(sid))
 }
 

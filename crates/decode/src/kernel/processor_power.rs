@@ -196,6 +196,8 @@ fn delivered(c: &mut Cursor<'_>, version: u8) -> Option<Delivered> {
 
 /// Versions 0 to 9 of event 64. Each adds fields behind those of the one before; version 4 replaced one.
 fn rundown(c: &mut Cursor<'_>, version: u8) -> Option<Rundown> {
+    // What is passed over has to be there as well: an event that ends early has another layout than its
+    // version says, and its numbers would be those of other fields.
     let mut r = Rundown { number: Number::read(c)?, is_parked: Some(c.u32()? != 0), ..Rundown::default() };
     c.take(12)?; // caps, desired performance
     r.nominal_mhz = some(c.u32()?);

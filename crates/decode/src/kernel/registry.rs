@@ -151,7 +151,7 @@ impl Operation {
             let block = c.pointer(pointer_size)?;
             return Some(Self { begin, status, index: Some(index), block, name: utf16_text(c.utf16()) });
         }
-        // The status has the size of a pointer.
+        // The status has the size of a pointer in versions 0 and 1, but is a number of 32 bits in any case.
         let (status, block) = (c.pointer(pointer_size)? as u32, c.pointer(pointer_size)?);
         let begin = Begin::Elapsed(c.u64()? as i64);
         let index = if version == 1 { Some(c.u32()?) } else { None };

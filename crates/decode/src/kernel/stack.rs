@@ -71,5 +71,6 @@ pub fn frames(payload: &[u8], at: usize, pointer_size: usize) -> impl Iterator<I
 #[inline]
 #[must_use]
 pub const fn is_kernel_address(address: u64, pointer_size: usize) -> bool {
+    // The kernel has the upper half of the addresses, which the highest bit shows.
     address >> (8 * pointer_size - 1) != 0
 }

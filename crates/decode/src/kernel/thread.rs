@@ -78,6 +78,7 @@ impl Traits {
             return Some(Self { start_address: Some(start_address), ..Self::default() });
         }
         let priorities = fifth + 3 * pointer_size + 4;
+        // Version 3 without a name ends behind three priorities and the flags, and then the name is empty.
         let name = payload.get(priorities + 4..).map(|rest| utf16_text(Cursor::new(rest).utf16()));
         Some(Self {
             affinity: pointer_at(payload, fifth, pointer_size),

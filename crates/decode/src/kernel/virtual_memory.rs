@@ -98,6 +98,8 @@ impl Allocation {
         if self.size == 0 {
             return (start, start);
         }
+        // Rounding up in the last page would overflow. That page belongs to no program, so that ranges which
+        // claim to reach into it end in front of it.
         let end = self.base.saturating_add(self.size);
         if end > last_page { (start, last_page) } else { (start, end.div_ceil(PAGE) * PAGE) }
     }
@@ -126,6 +128,7 @@ impl FileMap {
     pub fn parse(payload: &[u8], version: u8, pointer_size: usize) -> Option<Self> {
         let mut c = Cursor::new(payload);
         let (base, file_key) = (c.pointer(pointer_size)?, c.pointer(pointer_size)?);
+        // The lower 48 bits hold other facts about the section.
         let flags = (c.u64()? >> 48) as u16;
         let size = c.pointer(pointer_size)?;
         let offset = if version >= 3 { Some(c.u64()?) } else { None };
@@ -158,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn newer_mappings_tell_their_position_in_the_file() {
+    fn newer_mappings_report_their_position_in_the_file() {
         let numbers = |numbers: &[u64]| numbers.iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<u8>>();
         let start = numbers(&[0x1000, 0x77, 0x0002 << 48, 0x5000]);
         let old = FileMap { base: 0x1000, file_key: 0x77, flags: 2, size: 0x5000, offset: None, pid: 8 };

@@ -8,8 +8,8 @@ use etwkit_etl::Guid;
 use super::xml::{EventElement, Item, Map, Provider, integer};
 use super::{BrokenEvent, Manifest, ManifestEvent};
 use crate::bounds::{Budget, MAX_FIELDS, cost};
-use crate::intype;
 use crate::schema::{self, Count, Field, Length, MAX_DEPTH, Schema, Source, Type, ValueMap};
+use crate::{intype, message};
 
 /// Memory for the schemas of one manifest, the templates and texts that events share counted each time.
 const MAX_BYTES: usize = 64 << 20;
@@ -103,6 +103,8 @@ impl<'a> Builder<'a> {
         };
         let event = &element.attributes;
         let number = |name: &str| event.get(name).map_or(Some(0), |text| integer(text));
+        // Whatever is wrong with an event concerns it alone: a manifest out of a trace is used as far as it
+        // makes sense, and one that the user named is refused by its caller with the first broken event.
         let id = event.get("value").and_then(|id| integer(id)).and_then(|id| u16::try_from(id).ok());
         let Some(id) = id else { return broken("an event with a value from 0 to 65535", event.get("value")) };
         let Some(version) = number("version").and_then(|version| u8::try_from(version).ok()) else {
@@ -123,7 +125,8 @@ impl<'a> Builder<'a> {
         };
         let name = self.event_name(event, id);
         let message = event.get("message").map(|message| self.text(message));
-        let bytes = size_of::<ManifestEvent>() + name.len() + message.map_or(0, str::len) + cost(fields);
+        let text = message.map_or(0, message::cost);
+        let bytes = size_of::<ManifestEvent>() + name.len() + text + cost(fields);
         self.budget.take(bytes)?;
         let schema = Schema {
             provider: self.guid,
@@ -139,6 +142,8 @@ impl<'a> Builder<'a> {
     fn event_name(&self, event: &HashMap<String, String>, id: u16) -> String {
         let named = |name: &str| event.get(name).map(String::as_str).filter(|n| !n.is_empty() && *n != NONE);
         let Some(task) = named("task") else { return schema::numbered(id) };
+        // Opcode 0 is information under whatever name, and is left out of names as EventInfo does: one event
+        // has one name, whoever describes it.
         let opcode = named("opcode").filter(|opcode| {
             *opcode != OPCODE_INFO && self.provider.opcodes.get(*opcode).is_none_or(|value| *value != 0)
         });
@@ -158,6 +163,7 @@ impl<'a> Builder<'a> {
 
 /// Name of a field that others refer to, to its slot. `None` if there are too many.
 fn slots(items: &[Item]) -> Option<HashMap<&str, u16>> {
+    // A length may be a number or the name of a field: what does not read as a number is a name.
     let mut slots = HashMap::new();
     let mut lists = vec![items];
     while let Some(items) = lists.pop() {

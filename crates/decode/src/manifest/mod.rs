@@ -14,6 +14,7 @@ pub(crate) use xml::integer;
 
 use crate::bounds::cost;
 use crate::describe::Wrong;
+use crate::message;
 use crate::schema::{Schema, Source, ValueMap};
 
 /// What such a file looks like, for errors.
@@ -62,7 +63,7 @@ impl Manifest {
     #[must_use]
     pub fn cost(&self) -> usize {
         let events = self.events.iter().map(|event| {
-            let message = event.message.as_ref().map_or(0, |text| text.len());
+            let message = event.message.as_deref().map_or(0, message::cost);
             size_of::<ManifestEvent>() + event.schema.name.len() + message + cost(&event.schema.fields)
         });
         let keywords = self.keywords.entries.iter().map(|(_, name)| 32 + name.len());

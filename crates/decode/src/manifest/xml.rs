@@ -1,5 +1,5 @@
-//! The elements of an instrumentation manifest, names not resolved yet: what an event refers to comes behind
-//! it.
+//! The elements of an instrumentation manifest. Names are not resolved yet, since templates, maps and strings
+//! come behind the events that refer to them.
 
 use std::collections::HashMap;
 
@@ -71,6 +71,7 @@ pub(super) struct Provider {
 
 /// Reads a whole manifest: one with at least one provider.
 pub(crate) fn read(text: &str) -> Result<Document, Broken> {
+    // The mark of the encoding may be left in front; it is no part of the XML.
     let text = text.trim_start_matches('\u{FEFF}');
     let mut reader = Reader::from_str(text);
     let mut builder = Builder::default();
@@ -83,6 +84,7 @@ pub(crate) fn read(text: &str) -> Result<Document, Broken> {
                 depth += 1;
                 builder.open(&element, at)?;
             }
+            // `<struct/>` and `<template/>` open and close a list like elements with content.
             Event::Empty(element) => {
                 builder.open(&element, at)?;
                 builder.close(element.local_name().as_ref());
@@ -106,6 +108,8 @@ pub(crate) fn read(text: &str) -> Result<Document, Broken> {
     if builder.document.providers.is_empty() {
         return Err(Broken { at: 0, expected: "an element <provider>", found: "none".to_owned() });
     }
+    // The end inside an element is no error of XML for the reader. For a file of the user it is one; of a
+    // manifest out of a trace whatever came before the cut is used.
     builder.document.is_cut = depth > 0;
     Ok(builder.document)
 }

@@ -20,6 +20,15 @@ pub struct Template {
     pieces: Vec<Piece>,
 }
 
+/// Bytes of memory that a format takes with the template that is made of it, at most. An insert of two
+/// characters becomes a piece of forty bytes, so that the length of a text alone says too little.
+#[must_use]
+pub fn cost(format: &str) -> usize {
+    let escapes = format.bytes().filter(|byte| *byte == b'%').count();
+    // An escape may be a piece and end the text in front of it, which is one, too.
+    format.len().saturating_add(escapes.saturating_mul(2 * size_of::<Piece>()))
+}
+
 /// A part of a format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
@@ -46,6 +55,7 @@ impl Template {
     pub fn parse(format: &str, dialect: Dialect) -> Self {
         let mut pieces = Pieces::default();
         let mut rest = format;
+        // Cut once for each kind of event; every event of it then only joins the pieces.
         while let Some((before, behind)) = rest.split_once('%') {
             pieces.text.push_str(before);
             rest = pieces.escape(behind, dialect);
@@ -70,6 +80,8 @@ impl Template {
                 Piece::Text(own) => text.push_str(own),
                 other => text.push_str(&value(other)),
             }
+            // Looked at after each piece: a format of many inserts would otherwise build gigabytes before it
+            // is cut.
             if text.len() > MAX_TEXT {
                 let end = text.floor_char_boundary(MAX_TEXT);
                 text.truncate(end);
@@ -144,6 +156,7 @@ impl Pieces {
         }
         let digits = behind.bytes().take_while(u8::is_ascii_digit).count();
         if digits > 0 {
+            // `%123` of a manifest is the insert 12 with a 3 behind it, as FormatMessage reads it.
             let most = if dialect == Dialect::Manifest { 2 } else { 4 };
             let (number, rest) = behind.split_at(digits.min(most));
             return self.number(number.parse().unwrap_or_default(), rest);
@@ -210,6 +223,15 @@ mod tests {
         let Value::Object(fields) = json!({"long": "x".repeat(20_000)}) else { panic!("an object") };
         let text = Template::parse(&format, Dialect::Manifest).with_fields(&fields);
         assert!(text.len() < MAX_TEXT + 10 && text.ends_with(CUT), "{}", text.len());
+    }
+
+    #[test]
+    fn inserts_cost_more_than_their_characters() {
+        for format in ["%1", "a%1b%%", "%!FUNC! %10!d!", "plain"].map(|part| part.repeat(100)) {
+            let pieces = Template::parse(&format, Dialect::Wpp).pieces.len();
+            assert!(cost(&format) + size_of::<Piece>() >= pieces * size_of::<Piece>(), "{format}");
+        }
+        assert_eq!(cost("plain"), 5);
     }
 
     #[test]

@@ -123,6 +123,8 @@ impl Spec {
     #[must_use]
     pub fn format(&self, value: &Argument, pointer_size: usize) -> String {
         match (self.conversion, value) {
+            // The format decides about the sign, not the type of the value, as it does in C: `%u` of -1 is a
+            // large number, of as many bytes as the value has.
             ('d' | 'i', Argument::Integer { bits, bytes, .. }) => {
                 let value = extend(*bits, *bytes);
                 self.number(value < 0, &value.unsigned_abs().to_string(), "")
@@ -250,6 +252,8 @@ fn general(value: f64, precision: usize, keep_zeros: bool) -> String {
     let text = scientific(size, precision - 1);
     let exponent =
         text.rsplit_once('e').and_then(|(_, digits)| digits.parse::<i32>().ok()).unwrap_or_default();
+    // The rule of C for `%g`: plain digits as long as the exponent is neither below -4 nor above what the
+    // precision can write.
     let text = if exponent < -4 || i64::from(exponent) >= precision as i64 {
         text
     } else {

@@ -90,13 +90,23 @@ impl Tables {
         let key = self.key(identity, pointer_size)?;
         if !self.plans.contains_key(&key) {
             let block = self.blocks.get(&key.0)?;
-            let mut plans = block.plans(key.1, key.2, pointer_size);
-            if block.may_be_replayed(key.1) {
-                // Kernel events that a 32-bit program replayed keep the layout of the kernel that logged
-                // them.
-                plans.extend(block.plans(key.1, key.2, 12 - pointer_size));
+            let (guid, id, version, _) = key;
+            // Versions that are read alike share their plans: a malicious file has each event in all
+            // versions, and plans of their own would take many times the memory of the file.
+            let known = (guid, id, block.known_version(id, version), pointer_size);
+            let shared = self.plans.entry(known).or_insert_with(|| {
+                let mut plans = block.plans(id, known.2, pointer_size);
+                if block.may_be_replayed(id) {
+                    // Kernel events that a 32-bit program replayed keep the layout of the kernel that logged
+                    // them.
+                    plans.extend(block.plans(id, known.2, 12 - pointer_size));
+                }
+                plans
+            });
+            if known != key {
+                let shared = shared.clone();
+                self.plans.insert(key, shared);
             }
-            self.plans.insert(key, plans);
         }
         let variants = self.plans.get(&key)?;
         match variants.as_slice() {
@@ -113,7 +123,10 @@ impl Tables {
             Identity::Kernel { group, opcode, version } => {
                 (*self.groups.get(&group)?, opcode.into(), version.into(), pointer_size)
             }
-            Identity::Classic { class, opcode, version } => (class, opcode.into(), version, pointer_size),
+            // No table has a version above 255.
+            Identity::Classic { class, opcode, version } => {
+                (class, opcode.into(), version.min(u8::MAX.into()), pointer_size)
+            }
             Identity::Manifest { provider, id, version, .. } => (provider, id, version.into(), pointer_size),
             Identity::Message { .. } => return None,
         })
@@ -157,8 +170,11 @@ pub struct Known {
     pub name: String,
 }
 
-/// The variant that ends where the payload ends; else the first whose fields are all there; else the first.
+/// The variant that ends where the payload ends; else the first one whose fields are all there; else the
+/// first one.
 fn choose<'v>(variants: &'v [Arc<Plan>], payload: &[u8], spans: &mut Spans) -> Option<&'v Arc<Plan>> {
+    // A length that fits exactly is the only sign of which variant was logged. A longer payload may have
+    // fields of a newer version behind those that are known.
     let mut complete = None;
     for plan in variants {
         if plan.locate(payload, spans) {
@@ -245,6 +261,18 @@ mod tests {
             &[0; 58],
             r#"Image/Load {"ImageBase":"0x0","ImageSize":"0x0","ProcessId":0,"ImageChecksum":0,"TimeDateStamp":0,"SignatureLevel":0,"SignatureType":0,"Reserved0":0,"DefaultBase":"0x0","Reserved1":0,"Reserved2":0,"Reserved3":0,"Reserved4":0,"FileName":""}"#,
         );
+    }
+
+    #[test]
+    fn versions_that_no_table_has_share_the_plan_of_the_one_below() {
+        let mut tables = Tables::new();
+        let mut plan =
+            |version| tables.plan(Identity::Kernel { group: 5, opcode: 50, version }, 8, &[0; 8]).unwrap();
+        let known = plan(2);
+        assert!([3, 200, 255].into_iter().all(|version| Arc::ptr_eq(&known, &plan(version))));
+        let class = Guid::literal("3d6fa8d1-fe05-11d0-9dda-00c04fd7ba7c");
+        let classic = Identity::Classic { class, opcode: 50, version: 40_000 };
+        assert!(Arc::ptr_eq(&known, &tables.plan(classic, 8, &[0; 8]).unwrap()));
     }
 
     #[test]

@@ -44,6 +44,7 @@ struct Provider {
 
 impl Provider {
     fn events(&self) -> &FxHashMap<u16, Box<str>> {
+        // Thousands of names are built in, and a trace has events of a few providers.
         self.events.get_or_init(|| self.lines.iter().flat_map(|line| of_line(line)).collect())
     }
 }
@@ -111,6 +112,8 @@ pub fn of_kind(identity: Identity) -> Option<&'static str> {
 /// number.
 #[must_use]
 pub fn of_event(identity: Identity, plan: Option<&Plan>) -> Option<&str> {
+    // A description without a name still has fields; then the number stands in place of the name, and a name
+    // from the tables says more.
     let described = plan.map(|plan| &*plan.schema().name).filter(|name| !name.is_empty());
     let Identity::Manifest { id, .. } = identity else { return described };
     described.filter(|name| **name != *schema::numbered(id)).or_else(|| of_kind(identity))

@@ -97,6 +97,8 @@ impl Block {
     pub(super) fn plans(&self, id: u16, version: u16, pointer_size: usize) -> Vec<Arc<Plan>> {
         let rows: Vec<Row> = self.rows().filter(|row| row.has(id)).collect();
         let known = |row: &Row| row.version.filter(|v| u16::from(*v) <= version);
+        // Rows of the version itself, else of the highest one below: newer versions append fields, so that
+        // what is known of them still lies where it did. Rows for any version hold where no other does.
         let best = rows.iter().filter_map(known).max();
         let mut chosen: Vec<Row> = rows.iter().copied().filter(|row| row.version == best).collect();
         if chosen.is_empty() && !rows.is_empty() {
@@ -124,6 +126,13 @@ impl Block {
             Some(Arc::new(Plan::new(schema, pointer_size)))
         };
         layouts.into_iter().filter_map(plan).collect()
+    }
+
+    /// The version whose layouts hold for an event of that version: the highest one that is not above it, or
+    /// 0 where there is none.
+    pub(super) fn known_version(&self, id: u16, version: u16) -> u16 {
+        let known = self.rows().filter(|row| row.has(id)).filter_map(|row| row.version).map(u16::from);
+        known.filter(|known| *known <= version).max().unwrap_or_default()
     }
 
     /// Whether an event describes a process or image. Only these are known to occur behind a header whose
@@ -198,6 +207,8 @@ struct Parser<'t> {
 impl<'t> Parser<'t> {
     /// The fields that several texts have together, and the number of slots.
     fn parse(texts: &[&'t str]) -> Option<(Vec<Field>, u16)> {
+        // Names in brackets are collected first: a field has to know whether its value is to be kept before
+        // the field that refers to it is read.
         let mut referred: Vec<&str> = Vec::new();
         for name in texts.iter().flat_map(|text| text.split(['[', '(']).skip(1)) {
             let name = name.split([']', ')']).next().unwrap_or_default();

@@ -154,6 +154,7 @@ impl Item {
             Some(name) => format!("{code:#010x}({name})"),
             None => format!("{code:#010x}"),
         };
+        // Times have 8 bytes, so that no sign is lost here; numbers that are shorter are no times.
         let ticks = bits.cast_signed();
         match self {
             Self::Plain => number.natural(),

@@ -60,6 +60,7 @@ impl Text {
     #[must_use]
     pub fn of(&self, event: &RawEvent<'_>, plan: &Plan, spans: &mut Spans) -> String {
         let payload = event.payload();
+        // Whether all fields are there does not matter: arguments behind a cut are shown by their numbers.
         plan.locate(payload, spans);
         self.template.text(|piece| match piece {
             Piece::Text(text) => text.to_string(),

@@ -22,7 +22,7 @@ use etwkit_etl::Guid;
 use super::{Message, Text, item};
 use crate::bounds::{Budget, MAX_FIELDS};
 use crate::describe::Wrong;
-use crate::message::{Dialect, Template};
+use crate::message::{self, Dialect, Template};
 use crate::schema::{Field, Schema, Source, Type, ValueMap};
 
 /// What such a file looks like, for errors.
@@ -200,6 +200,7 @@ impl<'t> Reader<'t> {
             if line.is_empty() {
                 continue;
             }
+            // From the end: names may have commas, values have none.
             let entry = line.rsplit_once(',').and_then(|(name, value)| Some((integer(value)?, name.trim())));
             let (value, name) = entry.ok_or_else(|| self.lines.wrong("NAME,VALUE", line))?;
             budget
@@ -227,6 +228,7 @@ fn end_of_format(quoted: &str) -> Option<(&str, &str)> {
 
 /// `EXPRESSION, ItemTYPE -- NUMBER`; expression and type may both have commas.
 fn argument(line: &str) -> Option<(&str, &str, u16)> {
+    // The number is looked for from the end, since expressions of C have `--` and `//` inside.
     let (front, number) = line.rsplit_once("--").or_else(|| line.rsplit_once("//"))?;
     let number = number.trim().parse().ok()?;
     let front = front.trim_end();
@@ -235,6 +237,8 @@ fn argument(line: &str) -> Option<(&str, &str, u16)> {
         let is_word = name.bytes().all(|b| b == b'_' || b.is_ascii_alphanumeric());
         is_word && (name.len() == word.len() || word.ends_with(')'))
     };
+    // The first comma with a type behind it ends the expression. Commas in front of it are those of calls,
+    // and those behind it those of a list of names.
     let found = front.match_indices(',').find_map(|(at, _)| {
         let word = front.get(at + 1..)?.trim();
         (word.starts_with("Item") && is_type(word)).then_some((front.get(..at)?.trim(), word))
@@ -262,7 +266,7 @@ impl Raw<'_> {
             .arguments
             .iter()
             .map(|(expression, word, _)| 2 * (size_of::<Field>() + expression.len()) + names(word));
-        fields.sum::<usize>() + 4 * self.format.len() + self.tag.len() + self.comment.len() + 1024
+        fields.sum::<usize>() + message::cost(self.format) + self.tag.len() + self.comment.len() + 1024
     }
 
     fn message(&self, enums: &item::Enums<'_>) -> Message {

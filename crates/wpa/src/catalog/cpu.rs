@@ -3,6 +3,50 @@
 use super::{Column, Graph, Kind, Time, col, function, join, named, process, process_name};
 use crate::format::Unit;
 
+/// SQL of when a slice begins. An extract of a part of a trace has no switch-in of a thread that ran when the
+/// part began and no switch-out of one that ran when it ended; one that ran all the time has neither.
+macro_rules! begin {
+    () => {
+        "coalesce(r.in_ns, r.out_ns - r.run_ns, $end - r.run_ns)"
+    };
+}
+
+/// SQL of when a slice ends; null where that is not known, as in front of a gap.
+macro_rules! end {
+    () => {
+        "coalesce(r.out_ns, r.in_ns + r.run_ns, CASE WHEN r.run_ns IS NOT NULL THEN $end END)"
+    };
+}
+
+/// SQL of when a slice begins to have its activity.
+macro_rules! attributed_begin {
+    () => {
+        concat!("greatest(", begin!(), ", coalesce(a.start_ns, ", begin!(), "))")
+    };
+}
+
+/// SQL of when a slice ceases to have its activity.
+macro_rules! attributed_end {
+    () => {
+        concat!("least(", end!(), ", coalesce(a.stop_ns, ", end!(), "))")
+    };
+}
+
+/// SQL of how much of a slice lies in the part of the trace, by the macros of its begin and its end.
+/// `greatest` and `least` pass over nulls: without the condition a slice of unknown length would get all of
+/// the part.
+macro_rules! in_view {
+    ($begin:ident, $end:ident) => {
+        concat!(
+            "CASE WHEN r.run_ns IS NOT NULL THEN greatest(least(",
+            $end!(),
+            ", $to) - greatest(",
+            $begin!(),
+            ", $from), 0) END"
+        )
+    };
+}
+
 /// A row for each sample, of idle processors, too.
 pub(super) static SAMPLED: Graph = Graph {
     name: "CPU Usage (Sampled)",
@@ -107,7 +151,7 @@ pub(super) static PRECISE: Graph = Graph {
             "LEFT JOIN method start_method ON start_method.method_id = start_frame.method_id",
         ),
     ],
-    time: Time::Span("coalesce(r.in_ns, r.out_ns - r.run_ns)", "coalesce(r.out_ns, r.in_ns + r.run_ns)"),
+    time: Time::Span(begin!(), end!()),
     columns: &[
         col("New Process Name", "f64abe19-837a-4e53-8087-4547026b82b2", process_name!("p"), Kind::Text),
         col(
@@ -212,15 +256,10 @@ pub(super) static PRECISE: Graph = Graph {
         col(
             "CPU Usage (in view)",
             "e008ed7a-15b0-40ab-854b-b5f6392f298b",
-            "greatest(least(coalesce(r.out_ns, r.in_ns + r.run_ns), $to) - greatest(coalesce(r.in_ns, r.out_ns - r.run_ns), $from), 0)",
+            in_view!(begin, end),
             Kind::Duration(Unit::Milliseconds),
         ),
-        col(
-            "% CPU Usage",
-            "fc672588-da05-4f43-991f-6b644a3f5b3d",
-            "greatest(least(coalesce(r.out_ns, r.in_ns + r.run_ns), $to) - greatest(coalesce(r.in_ns, r.out_ns - r.run_ns), $from), 0)",
-            Kind::Percent,
-        ),
+        col("% CPU Usage", "fc672588-da05-4f43-991f-6b644a3f5b3d", in_view!(begin, end), Kind::Percent),
     ],
 };
 
@@ -237,13 +276,15 @@ pub(super) static ATTRIBUTED: Graph = Graph {
         join("t", "LEFT JOIN thread t ON t.thread_key = r.thread_key"),
         join(
             "a",
-            "LEFT JOIN activity a ON a.process_key = r.process_key AND a.tid = t.tid AND a.start_ns < coalesce(r.out_ns, r.in_ns + r.run_ns) AND a.stop_ns > coalesce(r.in_ns, r.out_ns - r.run_ns)",
+            concat!(
+                "LEFT JOIN activity a ON a.process_key = r.process_key AND a.tid = t.tid AND a.start_ns < ",
+                end!(),
+                " AND a.stop_ns > ",
+                begin!()
+            ),
         ),
     ],
-    time: Time::Span(
-        "greatest(coalesce(r.in_ns, r.out_ns - r.run_ns), coalesce(a.start_ns, coalesce(r.in_ns, r.out_ns - r.run_ns)))",
-        "least(coalesce(r.out_ns, r.in_ns + r.run_ns), coalesce(a.stop_ns, coalesce(r.out_ns, r.in_ns + r.run_ns)))",
-    ),
+    time: Time::Span(attributed_begin!(), attributed_end!()),
     columns: &[
         named("Process Name", process_name!("p"), Kind::Text),
         named("Process", process!("p"), Kind::Process(process_name!("p"))),
@@ -253,29 +294,17 @@ pub(super) static ATTRIBUTED: Graph = Graph {
         named("CPU", "r.cpu", Kind::Number),
         named(
             "Count",
-            "CASE WHEN r.in_ns IS NULL OR a.start_ns > coalesce(r.in_ns, r.out_ns - r.run_ns) THEN 0 ELSE 1 END",
+            concat!("CASE WHEN r.in_ns IS NULL OR a.start_ns > ", begin!(), " THEN 0 ELSE 1 END"),
             Kind::Number,
         ),
-        named(
-            "Start Time",
-            "greatest(coalesce(r.in_ns, r.out_ns - r.run_ns), coalesce(a.start_ns, coalesce(r.in_ns, r.out_ns - r.run_ns)))",
-            Kind::Moment,
-        ),
-        named(
-            "End Time",
-            "least(coalesce(r.out_ns, r.in_ns + r.run_ns), coalesce(a.stop_ns, coalesce(r.out_ns, r.in_ns + r.run_ns)))",
-            Kind::Moment,
-        ),
+        named("Start Time", attributed_begin!(), Kind::Moment),
+        named("End Time", attributed_end!(), Kind::Moment),
         named(
             "CPU Usage (in view)",
-            "greatest(least(least(coalesce(r.out_ns, r.in_ns + r.run_ns), coalesce(a.stop_ns, coalesce(r.out_ns, r.in_ns + r.run_ns))), $to) - greatest(greatest(coalesce(r.in_ns, r.out_ns - r.run_ns), coalesce(a.start_ns, coalesce(r.in_ns, r.out_ns - r.run_ns))), $from), 0)",
+            in_view!(attributed_begin, attributed_end),
             Kind::Duration(Unit::Milliseconds),
         ),
-        named(
-            "% CPU Usage",
-            "greatest(least(least(coalesce(r.out_ns, r.in_ns + r.run_ns), coalesce(a.stop_ns, coalesce(r.out_ns, r.in_ns + r.run_ns))), $to) - greatest(greatest(coalesce(r.in_ns, r.out_ns - r.run_ns), coalesce(a.start_ns, coalesce(r.in_ns, r.out_ns - r.run_ns))), $from), 0)",
-            Kind::Percent,
-        ),
+        named("% CPU Usage", in_view!(attributed_begin, attributed_end), Kind::Percent),
     ],
 };
 

@@ -1,4 +1,4 @@
-//! The graphs that can be written: what profiles call them and their columns, and what of an extract that is.
+//! The graphs that can be written: what profiles call them and their columns, and where an extract has them.
 //!
 //! Everything here is data. A graph is a table of ours with others joined to it, a column an expression of
 //! SQL over these. GUIDs are those that profiles of Windows Performance Analyzer have; where none was found
@@ -187,6 +187,7 @@ pub fn by_element(element: &str) -> Option<&'static Graph> {
 #[must_use]
 pub fn by_column(guid: &str) -> Option<&'static Graph> {
     let mut with = GRAPHS.iter().copied().filter(|graph| graph.by_guid(guid).is_some());
+    // A GUID in two graphs names neither: which of them a profile means cannot be seen.
     let first = with.next();
     first.filter(|_| with.next().is_none())
 }

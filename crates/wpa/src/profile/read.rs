@@ -176,6 +176,7 @@ impl Reader<'_> {
 
 /// What elements in a column ask for; version 1 has them one level deeper and with other names.
 fn option(column: &Element) -> ColumnOption {
+    // Both levels are looked at for either version, and the first element that is known decides.
     let inner = column.children.iter().flat_map(|child| std::iter::once(child).chain(&child.children));
     for element in inner {
         let mode = element.attribute("Mode").unwrap_or_default();
