@@ -90,13 +90,16 @@ fn is_extract(path: &Path) -> bool {
 /// Traces of queries, as `-extract` reads them: extracts are left out.
 fn traces(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
     let mut found = all(queries, is_recursive)?;
-    found.retain(|path| !is_extract(path));
-    // An archive holds the trace of the same name.
-    let archived: BTreeSet<PathBuf> = found
-        .iter()
-        .filter(|path| !has_ending(path, ".etl"))
-        .map(|path| path.with_extension("etl"))
-        .collect();
+    let mut seen = BTreeSet::new();
+    // A file that two queries find is read once.
+    found.retain(|path| !is_extract(path) && seen.insert(real(path)));
+    // An archive holds the trace of the same name, with or without the ending of traces in its own.
+    let of_archive = |path: &PathBuf| match path.with_extension("") {
+        inner if has_ending(&inner, ".etl") => inner,
+        inner => inner.with_added_extension("etl"),
+    };
+    let archives = found.iter().filter(|path| !has_ending(path, ".etl"));
+    let archived: BTreeSet<PathBuf> = archives.map(of_archive).collect();
     found.retain(|path| !archived.contains(path));
     Ok(found)
 }
@@ -107,13 +110,18 @@ pub(crate) fn extracts(queries: &[String], is_recursive: bool) -> anyhow::Result
     let mut dated = Vec::new();
     for found in all(queries, is_recursive)? {
         let path = extract_of(&found).unwrap_or(found);
-        if seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())) {
+        if seen.insert(real(&path)) {
             dated.push((start(&path), path));
         }
     }
     // Traces without an extract show their start only when they are read: they come last.
     dated.sort_by_key(|(start, _)| start.unwrap_or(i64::MAX));
     Ok(dated.into_iter().map(|(_, path)| path).collect())
+}
+
+/// The path that all names of a file lead to; its own if it cannot be followed.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
 /// Start of the recording of an extract, in units of 100 ns since 1601.
@@ -322,5 +330,17 @@ mod tests {
         }
         let error = found(&files, "no.json", false).unwrap_err();
         assert!(error.contains("was not found"), "{error}");
+    }
+
+    #[test]
+    fn a_trace_is_extracted_once() {
+        let folder = tempfile::tempdir().unwrap();
+        for file in ["a.etl", "a.7z", "b.etl", "b.etl.zip", "c.10.06.etl", "c.10.06.7z", "d.etl"] {
+            std::fs::write(folder.path().join(file), "").unwrap();
+        }
+        let all = folder.path().display().to_string();
+        let found = traces(&[format!("{all}/d.etl"), all], false).unwrap();
+        let names: Vec<String> = found.iter().map(|path| file_name(path)).collect();
+        assert_eq!(names, ["d.etl", "a.7z", "b.etl.zip", "c.10.06.7z"]);
     }
 }

@@ -33,6 +33,12 @@ pub(crate) fn mark(args: &MarkArgs, machine: &mut Machine<'_>, lines: &mut Lines
             "one line of some hundred letters is what others read",
         ));
     }
+    if is_switch(&args.text) {
+        return Err(advised(
+            format!("a mark cannot be called {}", args.text),
+            "wpr would read it as a switch: begin it with a letter or a digit",
+        ));
+    }
     // Sent first: the answers of the others come while this machine marks.
     let others: Vec<Other> = args.also.iter().map(|name| Other::send(name, args)).collect::<Result<_>>()?;
     machine.done(&steps::mark(&args.text))?;
@@ -141,7 +147,14 @@ pub(crate) fn listen(args: &ListenArgs, machine: &mut Machine<'_>, lines: &mut L
 /// The text of a message with that word.
 fn text_of<'m>(message: &'m [u8], word: &str) -> Option<&'m str> {
     let (said, text) = std::str::from_utf8(message).ok()?.split_once('\n')?;
-    (said == word && !text.is_empty() && !text.contains(char::is_control)).then_some(text)
+    let is_mark = !text.is_empty() && !text.contains(char::is_control) && !is_switch(text);
+    (said == word && is_mark).then_some(text)
+}
+
+/// Whether wpr, which gets a mark as a word of its command line, would do something else with it: `-cancel`
+/// from another machine must not end a recording.
+fn is_switch(text: &str) -> bool {
+    text.trim_start().starts_with(['-', '/'])
 }
 
 #[cfg(test)]
@@ -151,7 +164,17 @@ mod tests {
     #[test]
     fn messages_without_the_word_or_with_controls_are_none() {
         assert_eq!(text_of(b"w\nslow now", "w"), Some("slow now"));
-        for message in [&b"v\nslow"[..], b"w", b"w\n", b"w\na\x1b[2J", b"w\na\nb", b"\xff\nx", b""] {
+        for message in [
+            &b"v\nslow"[..],
+            b"w",
+            b"w\n",
+            b"w\na\x1b[2J",
+            b"w\na\nb",
+            b"w\n-cancel",
+            b"w\n /?",
+            b"\xff\nx",
+            b"",
+        ] {
             assert_eq!(text_of(message, "w"), None, "{message:?}");
         }
     }

@@ -146,7 +146,8 @@ fn added(args: &[OsString], settings: &[Setting], mut command: Command) -> Vec<O
     let takes = |option: &str| command.get_arguments().any(|arg| arg.get_long() == Some(option));
     // Quiet and verbose are two ends of one thing.
     let is_short = |word: &str| word == "-q" || word == "-v";
-    let speaks = || is_given("quiet") || is_given("verbose") || words.iter().any(|word| is_short(word));
+    let speaks =
+        || is_given("quiet") || is_given("verbose") || words.iter().take(end).any(|word| is_short(word));
     let lacking = settings.iter().filter(|setting| {
         let is_said = is_given(setting.option) || (matches!(setting.option, "quiet" | "verbose") && speaks());
         takes(setting.option) && !is_said

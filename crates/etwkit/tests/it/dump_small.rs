@@ -459,6 +459,16 @@ fn chosen_extracts_are_copied() {
     assert!(onto_itself.err.contains("onto itself"), "{}", onto_itself.err);
 }
 
+#[test]
+fn recordings_of_one_name_do_not_replace_each_other() {
+    let (one, other, to) = (test_folder(), test_folder(), tempfile::tempdir().unwrap());
+    let (one, other) = (one.path().to_str().unwrap(), other.path().to_str().unwrap());
+    let to = to.path().to_str().unwrap();
+    let refused = run(&["dump", "test-run", one, other, "--copy-files-to", to, "--overwrite"]);
+    assert!(refused.exit == Exit::Error && refused.err.contains("would be one file"), "{}", refused.err);
+    assert_eq!(std::fs::read_dir(to).unwrap().count(), 0);
+}
+
 #[cfg(unix)]
 #[test]
 fn links_and_pipes_of_an_extract_are_not_copied() {

@@ -177,6 +177,17 @@ fn sums_are_those_of_dump_cpu(trace: &str) {
 }
 
 #[test]
+fn extracts_of_one_name_do_not_replace_each_other() {
+    let (one, other, to) =
+        (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let extracts = [&one, &other].map(|folder| extract(&trace("sched-5.etl"), folder.path()));
+    let to = to.path().to_str().unwrap();
+    let refused = run(&["export", "--all-processes", "--force", "--out", to, &extracts[0], &extracts[1]]);
+    assert!(refused.exit == Exit::Error && refused.err.contains("written to one file"), "{}", refused.err);
+    assert_eq!(std::fs::read_dir(to).unwrap().count(), 0);
+}
+
+#[test]
 fn sums_of_profiles_are_those_of_dump_cpu() {
     sums_are_those_of_dump_cpu(&trace("sched-5.etl"));
     sums_are_those_of_dump_cpu(&trace("dotnet-5.etl"));

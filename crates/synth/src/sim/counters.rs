@@ -5,7 +5,7 @@ use std::io::{Seek, Write};
 use super::{Sim, kind};
 use crate::Result;
 use crate::plan::{Pace, Plan};
-use crate::table::{Cpu, Program, Table, Thread};
+use crate::table::{Cpu, Table, Thread};
 use crate::tape::MICROSECOND;
 
 /// Names of the counters, as Windows has them.
@@ -19,23 +19,29 @@ struct CpuCounters {
     values: [u64; 4],
     /// Time of the latest switch.
     switched: Option<i64>,
+    /// How long since then its thread was disturbed.
+    disturbed: i64,
 }
 
-/// Counters of all processors; `None` where switches carry none.
+/// Counters of all processors, if switches carry some.
 #[derive(Debug)]
-pub(super) struct CountersState(Option<Table<Cpu, CpuCounters>>);
+pub(super) struct CountersState {
+    cpus: Option<Table<Cpu, CpuCounters>>,
+    /// Time of the latest switch of any processor.
+    switched: i64,
+}
 
 impl CountersState {
     pub(super) fn new(plan: &Plan) -> Self {
         let cpus = (0..plan.cpus).map(|_| CpuCounters::default()).collect();
-        Self((!plan.paces.is_empty()).then_some(cpus))
+        Self { cpus: (!plan.paces.is_empty()).then_some(cpus), switched: 0 }
     }
 }
 
 impl<W: Write + Seek> Sim<W> {
     /// Logs which counters switches carry.
     pub(super) fn name_counters(&mut self) -> Result<()> {
-        if self.counters.0.is_none() {
+        if self.counters.cpus.is_none() {
             return Ok(());
         }
         self.tape.kernel(0, kind::COUNTER_NAMES, None, |p| {
@@ -51,15 +57,20 @@ impl<W: Write + Seek> Sim<W> {
     pub(super) fn count(&mut self, cpu: Cpu, thread: Option<Thread>) -> Vec<u64> {
         let now = self.tape.next();
         let program = thread.map(|thread| self.plan.threads[thread].program);
-        let own = self.plan.paces.iter().find(|(of, _)| Some(*of) == program);
-        let pace = own.map_or(OTHERS, |(_, pace)| self.disturbed(program).unwrap_or(*pace));
+        self.note_disturbed(now);
+        let own =
+            self.plan.paces.iter().find(|(of, _)| Some(*of) == program).map_or(OTHERS, |(_, pace)| *pace);
+        let disturbed = self.plan.disturbed.iter().find(|(of, ..)| Some(*of) == program);
+        let disturbed = disturbed.map_or(own, |(.., pace)| *pace);
         let (_, pid) = self.ids(thread);
-        let Some(cpus) = &mut self.counters.0 else { return Vec::new() };
+        let Some(cpus) = &mut self.counters.cpus else { return Vec::new() };
         let counters = &mut cpus[cpu];
         // Before the first switch they stood somewhere.
-        let ticks = counters.switched.map_or(0x1234_5678, |switched| (now - switched) as u64);
-        let per_us = [pace.instructions, pace.cycles, pace.llc_references, pace.llc_misses];
-        let counted = per_us.map(|count| u64::from(count) * ticks / MICROSECOND as u64);
+        let ticks = counters.switched.map_or(0x1234_5678, |switched| now - switched);
+        let slow = std::mem::take(&mut counters.disturbed);
+        let parts = [own.counts(ticks - slow), disturbed.counts(slow)];
+        let counted =
+            std::array::from_fn(|counter| parts.iter().filter_map(|part| part.get(counter)).sum::<u64>());
         counters.values.iter_mut().zip(counted).for_each(|(value, more)| *value += more);
         // What was counted before the first switch belongs to nobody: readers cannot know the value before it
         // either.
@@ -75,15 +86,34 @@ impl<W: Write + Seek> Sim<W> {
         counters.values.to_vec()
     }
 
-    /// How fast the code of a program runs if another one runs that disturbs it.
-    fn disturbed(&self, program: Option<Program>) -> Option<Pace> {
+    /// Adds the time since the latest switch to the processors whose threads were disturbed in it: who runs
+    /// changes only at switches, and a slice can be disturbed for a part of it.
+    fn note_disturbed(&mut self, now: i64) {
+        let threads = self.cpus.iter().filter_map(|(cpu, state)| Some((cpu, state.current?)));
+        let disturbed: Vec<Cpu> =
+            threads.filter(|(_, thread)| self.is_disturbed(*thread)).map(|(cpu, _)| cpu).collect();
+        let since = std::mem::replace(&mut self.counters.switched, now);
+        let Some(cpus) = &mut self.counters.cpus else { return };
+        disturbed.into_iter().for_each(|cpu| cpus[cpu].disturbed += now - since);
+    }
+
+    /// Whether a program runs that disturbs that of a thread.
+    fn is_disturbed(&self, thread: Thread) -> bool {
+        let program = self.plan.threads[thread].program;
         let runs = |other| {
             // One that was only taken off its processor comes back soon.
             let current = self.cpus.iter().filter_map(|(_, cpu)| cpu.current);
             let mut could_run = current.chain(self.ready.iter().flatten().copied());
             could_run.any(|thread| self.plan.threads[thread].program == other)
         };
-        let disturbed = &self.plan.disturbed;
-        disturbed.iter().find(|(of, other, _)| Some(*of) == program && runs(*other)).map(|(.., pace)| *pace)
+        self.plan.disturbed.iter().any(|(of, other, _)| *of == program && runs(*other))
+    }
+}
+
+impl Pace {
+    /// What is counted in so many ticks, in the order of the names.
+    fn counts(self, ticks: i64) -> [u64; 4] {
+        let per_us = [self.instructions, self.cycles, self.llc_references, self.llc_misses];
+        per_us.map(|count| u64::from(count) * ticks.unsigned_abs() / MICROSECOND as u64)
     }
 }

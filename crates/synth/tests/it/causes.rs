@@ -66,3 +66,18 @@ fn of_two_causes_each_has_its_own_time() {
     let faulted = faults.acted.unwrap();
     assert_eq!((faulted.from_ns, faulted.to_ns), (loads[0].start_ns, loads[loads.len() - 1].end_ns));
 }
+
+#[test]
+fn a_disturbed_program_has_as_many_instructions_as_in_the_twin() {
+    for seed in [3, 2407] {
+        let of = |is_healthy| {
+            let case = Case { is_healthy, ..Case::new(vec![find("cpi").unwrap()], seed) };
+            let truth = case.write(io::Cursor::new(Vec::new())).unwrap().1;
+            let call = truth.calls.iter().find(|call| call.name == "cpi").unwrap();
+            truth.counters[call.thread.split_once('/').unwrap().0].instructions
+        };
+        let (sick, healthy) = (of(false), of(true));
+        // Its work is the same, also in slices in whose last microseconds nobody disturbs it any more.
+        assert!(sick.abs_diff(healthy) * 200 < healthy, "seed {seed}: {sick}, {healthy}");
+    }
+}

@@ -1,9 +1,11 @@
 //! Copies the recordings of tests that are chosen.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Args;
+use etwkit_query::test_run::TestFile;
 
 use super::args::Common;
 use crate::printer::Printer;
@@ -28,22 +30,27 @@ impl CopyArgs {
     pub(super) fn run(&self, common: &Common, printer: &mut Printer<'_>) -> anyhow::Result<()> {
         let Some(folder) = &self.copy_files_to else { return Ok(()) };
         std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
-        let (mut copied, mut left_out) = (0, Vec::new());
-        for file in common.files_of_tests(&common.tests.read()?)? {
-            for from in file.extract.into_iter().chain(file.trace.filter(|_| self.with_traces)) {
-                if common.extracts.contains(&from) || is_plain(&from) {
-                    self.copy(&from, folder, &mut left_out)?;
-                    copied += 1;
-                } else {
-                    left_out.push(from);
-                }
+        let files = common.files_of_tests(&common.tests.read()?)?;
+        let chosen = |file: TestFile| file.extract.into_iter().chain(file.trace.filter(|_| self.with_traces));
+        let (chosen, mut left_out): (Vec<_>, Vec<_>) = files
+            .into_iter()
+            .flat_map(chosen)
+            .partition(|from| common.extracts.contains(from) || is_plain(from));
+        // Looked for before anything is copied: the second of two would replace the first.
+        let mut names = HashMap::new();
+        for from in &chosen {
+            if let Some(other) = names.insert(from.file_name(), from).filter(|other| *other != from) {
+                bail!("{} and {} would be one file in {}", other.display(), from.display(), folder.display());
             }
+        }
+        for from in &chosen {
+            self.copy(from, folder, &mut left_out)?;
         }
         for path in left_out {
             printer.note(&format!("{} is a link or no regular file and was not copied", path.display()));
         }
         if common.is_text() {
-            printer.line(&format!("copied {copied} files and extracts to {}", folder.display()))?;
+            printer.line(&format!("copied {} files and extracts to {}", chosen.len(), folder.display()))?;
         }
         Ok(())
     }
