@@ -5,6 +5,7 @@
 //! a file that is there is replaced only with `--force`, and a trace, an archive or a part of an extract
 //! never. Links are followed, and pipes and devices are written to: they are never replaced by a file.
 
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -48,6 +49,23 @@ impl Replace {
     pub const fn forced(force: bool) -> Self {
         if force { Self::Anything } else { Self::Nothing }
     }
+}
+
+/// Checks before anything is written that each source becomes a file of its own: the second of two that share
+/// one would replace the first.
+///
+/// # Errors
+/// Two of them share a target.
+pub fn all_different<'s>(files: impl Iterator<Item = (&'s Path, PathBuf)>) -> anyhow::Result<()> {
+    let mut targets = HashMap::new();
+    for (source, target) in files {
+        if let Some(other) = targets.insert(target.clone(), source).filter(|other| *other != source) {
+            let (other, source) = (other.display(), source.display());
+            let message = format!("{other} and {source} would be one file, {}", target.display());
+            return Err(advised(message, "write them to two folders"));
+        }
+    }
+    Ok(())
 }
 
 /// A file that is being written. Dropping it before it is [kept](OutFile::keep) leaves what was there.

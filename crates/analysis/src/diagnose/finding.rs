@@ -256,7 +256,8 @@ impl<'s> Findings<'s> {
         Ok((thread.map(|thread| thread.tid), stack.map(|stack| stacks.all(stack).join("\n"))))
     }
 
-    /// All of them, the costliest first; notes behind, in the order of the rules. With what was read for them.
+    /// All of them, the costliest first; notes behind, in the order of the rules. With them what was read for
+    /// them.
     pub(super) fn sorted(self) -> (Vec<FindingRow>, Option<Known>) {
         let Self { mut all, known, .. } = self;
         all.sort_by_key(|finding| std::cmp::Reverse(view::order(finding)));

@@ -1,9 +1,8 @@
 //! `etwkit export`: stacks or timelines of processes in formats of other programs.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use etwkit_engine::{Asking, Settings, Wanted, named};
@@ -198,13 +197,8 @@ pub(crate) fn run(args: &ExportArgs, printer: &mut Printer<'_>) -> anyhow::Resul
         "--out names one file, and {} extracts become a file each",
         extracts.len()
     );
-    // Looked for before anything is written: the second of two would replace the first.
-    let mut targets = HashMap::new();
-    for path in &extracts {
-        if let Some(other) = targets.insert(target(args.out.as_deref(), path, ""), path) {
-            bail!("{} and {} would be written to one file", other.display(), path.display());
-        }
-    }
+    let targets = extracts.iter().map(|path| (path.as_path(), target(args.out.as_deref(), path, "")));
+    out_file::all_different(targets)?;
     if args.json {
         printer.json_start("export");
     }

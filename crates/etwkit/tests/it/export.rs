@@ -183,7 +183,7 @@ fn extracts_of_one_name_do_not_replace_each_other() {
     let extracts = [&one, &other].map(|folder| extract(&trace("sched-5.etl"), folder.path()));
     let to = to.path().to_str().unwrap();
     let refused = run(&["export", "--all-processes", "--force", "--out", to, &extracts[0], &extracts[1]]);
-    assert!(refused.exit == Exit::Error && refused.err.contains("written to one file"), "{}", refused.err);
+    assert!(refused.exit == Exit::Error && refused.err.contains("would be one file"), "{}", refused.err);
     assert_eq!(std::fs::read_dir(to).unwrap().count(), 0);
 }
 

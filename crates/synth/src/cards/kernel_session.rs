@@ -1,5 +1,5 @@
-//! The agent of card 9, who starts a session of its own under the name of the kernel's: system calls are taxed
-//! with it, or the recording of the kernel ends.
+//! The agent of card 9: it starts a session of its own under the name of the kernel's, so that system calls
+//! are taxed or the recording of the kernel ends.
 
 use etwkit_etl::Guid;
 

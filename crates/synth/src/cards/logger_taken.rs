@@ -2,24 +2,19 @@
 //! the kernel in the middle of the trace; providers go on. In the twin the service is there and takes
 //! nothing.
 
-use super::scene::{Planted, Scene};
+use super::scene::{Planted, Scene, TAKES_KERNEL};
 use super::{Card, Named, kernel_session};
 use crate::act::Act;
 
 pub(super) const CARD: Card = Card {
     number: 9,
-    name: "logger-taken",
+    name: TAKES_KERNEL,
     rule: "logger-taken",
     description: "a service takes the kernel's session, so that the rest of the trace has no samples or switches",
     named: Named::WithoutCost("nothing is slow: who ended the recording of the kernel is named"),
     seconds: 6,
     plant,
 };
-
-/// How long the trace goes on without the kernel, in microseconds.
-pub(super) const fn missing_us(strength_percent: u32) -> u32 {
-    strength_percent.saturating_mul(40_000)
-}
 
 fn plant(scene: &mut Scene) -> Planted {
     let maker = scene.maker();

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use etwkit_etl::Guid;
 
+use super::decoys;
 use super::names::Names;
 use super::{Card, Case};
-use super::{decoys, logger_taken};
 use crate::plan::{Maker, ModulePlan, Plan, PowerPlan, ProgramPlan};
 use crate::rng::{Rng, mix};
 use crate::scenarios::windows::{
@@ -59,6 +59,11 @@ pub(crate) struct Planted {
     pub(crate) victims: Vec<Program>,
 }
 
+/// The card whose trace goes on without the kernel.
+pub(super) const TAKES_KERNEL: &str = "logger-taken";
+/// How long it does, in microseconds for each percent of strength.
+const MISSING_US: u32 = 40_000;
+
 /// A machine in the making.
 #[derive(Debug)]
 pub(crate) struct Scene {
@@ -79,8 +84,8 @@ impl Scene {
     pub(crate) fn play(case: &Case, sick: &[bool]) -> (Plan, Vec<Planted>) {
         let seconds = case.cards.iter().map(|card| card.seconds).max().unwrap_or(1);
         // The recording ends behind all that other cards do, so that what they cost is in the trace.
-        let is_taken = case.cards.iter().any(|card| card.name == logger_taken::CARD.name);
-        let missing_us = if is_taken { logger_taken::missing_us(case.strength_percent) } else { 0 };
+        let is_taken = case.cards.iter().any(|card| card.name == TAKES_KERNEL);
+        let missing_us = if is_taken { case.strength_percent.saturating_mul(MISSING_US) } else { 0 };
         let seconds = seconds + missing_us.div_ceil(1_000_000);
         let mut scene = Self {
             b: machine(case.cpus, seconds, &[], false),

@@ -1,10 +1,10 @@
 //! Copies the recordings of tests that are chosen.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Args;
+use etwkit_files::out_file::all_different;
 use etwkit_query::test_run::TestFile;
 
 use super::args::Common;
@@ -36,13 +36,7 @@ impl CopyArgs {
             .into_iter()
             .flat_map(chosen)
             .partition(|from| common.extracts.contains(from) || is_plain(from));
-        // Looked for before anything is copied: the second of two would replace the first.
-        let mut names = HashMap::new();
-        for from in &chosen {
-            if let Some(other) = names.insert(from.file_name(), from).filter(|other| *other != from) {
-                bail!("{} and {} would be one file in {}", other.display(), from.display(), folder.display());
-            }
-        }
+        all_different(chosen.iter().map(|from| (from.as_path(), target(from, folder))))?;
         for from in &chosen {
             self.copy(from, folder, &mut left_out)?;
         }
@@ -56,7 +50,7 @@ impl CopyArgs {
     }
 
     fn copy(&self, from: &Path, folder: &Path, left_out: &mut Vec<PathBuf>) -> anyhow::Result<()> {
-        let to = folder.join(from.file_name().unwrap_or_default());
+        let to = target(from, folder);
         // Not `exists`: a link that leads nowhere would count as a free place, and the copy would be written
         // where it leads.
         if to.symlink_metadata().is_ok() {
@@ -72,6 +66,10 @@ impl CopyArgs {
         copy_all(from, &to, left_out)
             .with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))
     }
+}
+
+fn target(from: &Path, folder: &Path) -> PathBuf {
+    folder.join(from.file_name().unwrap_or_default())
 }
 
 /// Removes what is replaced; an extract is a folder.
