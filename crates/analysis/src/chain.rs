@@ -21,7 +21,7 @@ const LEAST_SHARE: i64 = 10;
 /// Links of a chain that are followed.
 const MAX_LINKS: usize = 64;
 
-/// Waits whose chains are told if the request does not say how many.
+/// Waits whose chains are reported if the request does not say how many.
 const DEFAULT_CHAINS: usize = 3;
 
 /// The chains of the longest waits that a request for waits chooses.
@@ -199,7 +199,7 @@ fn parts(waits: &[WaitRow], ends: &TraceEnds) -> Vec<Range> {
 /// Where a chain ended, before what a DPC did is known.
 enum End {
     Known(RootKind),
-    /// A DPC, by its number among those to be told.
+    /// A DPC, by its number among those to be described.
     Dpc(usize),
     /// A thread that mostly ran or was ready from the first time to the second one.
     Ran {

@@ -23,7 +23,7 @@ use follow::Follower;
 pub use rows::{Node, ProcessShare, Segment, Share};
 
 etwkit_query::declare! {
-    /// Whose critical path, and what is told of it.
+    /// Whose critical path, and what is said of it.
     #[derive(Eq)]
     pub request PathRequest {
         /// Processes; the path is that of one of them

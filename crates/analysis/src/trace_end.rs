@@ -20,7 +20,7 @@ etwkit_query::declare! {
 }
 
 impl TraceEnds {
-    /// Asks; both are 0 if the extract does not tell.
+    /// Asks; both are 0 if the extract does not say.
     pub(crate) fn ask(session: &Session) -> Result<Self> {
         let sql = "SELECT greatest(coalesce(range_start_ns, 0), coalesce(kernel_start_ns, 0)) AS start_ns,
   least(coalesce(range_end_ns, duration_ns), coalesce(kernel_end_ns, duration_ns)) AS end_ns FROM trace";

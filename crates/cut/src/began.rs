@@ -1,10 +1,10 @@
-//! When something began that is told only when it ends.
+//! When something began that is reported only when it ends.
 
 use etwkit_decode::kernel::registry::{self, Begin};
 use etwkit_decode::kernel::{Hook, disk, dpc, fault, group, stack};
 use etwkit_etl::RawEvent;
 
-/// Raw time at which what the event tells began; `None` for events that tell of a point in time. Disk
+/// Raw time at which what the event describes began; `None` for events that report a point in time. Disk
 /// accesses report how long they took in ticks of the performance counter, which clocks most traces.
 pub(crate) fn began(hook: Hook, event: &RawEvent<'_>) -> Option<i64> {
     let (payload, pointer_size) = (event.payload(), event.pointer_size());

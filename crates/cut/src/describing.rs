@@ -1,6 +1,6 @@
 //! Which events say what others mean: they stay in every part, whenever they were logged.
 //!
-//! Processes, images and names are told once, when they come or go, and again at the begin or end of a
+//! Processes, images and names are reported once, when they come or go, and again at the begin or end of a
 //! recording. Nothing outside the part is left of what happened but these.
 
 use etwkit_decode::clr;
@@ -42,7 +42,7 @@ fn is_describing_kernel(Hook { group, opcode, .. }: Hook) -> bool {
     }
 }
 
-/// Ids of the .NET runtime that tell of methods, modules, assemblies and domains that come and go, and of
+/// Ids of the .NET runtime that report methods, modules, assemblies and domains that come and go, and of
 /// collections, which have an event for each of their steps.
 const RUNTIME: [std::ops::RangeInclusive<u16>; 5] = [1..=4, 7..=9, 141..=145, 151..=158, 187..=190];
 

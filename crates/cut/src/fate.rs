@@ -30,7 +30,7 @@ pub enum Fate {
 }
 
 impl Fate {
-    /// All of them, in the order in which they are told.
+    /// All of them, in the order in which they are reported.
     pub(crate) const ALL: [Self; 8] = [
         Self::Within,
         Self::Describing,

@@ -120,7 +120,7 @@ impl Edges {
         let id = Id::of(event);
         let is_lossy = losses.flags(event) != 0;
         let last = self.last.entry((event.file, event.cpu)).or_insert((event.buffer, id, false));
-        // Losses are told for a whole buffer and may lie in front of it or behind it, so that both of its
+        // Losses are reported for a whole buffer and may lie in front of it or behind it, so that both of its
         // edges are kept.
         if last.0 != event.buffer && (last.2 || is_lossy) {
             needed.add(last.1);

@@ -81,7 +81,7 @@ impl Pairs {
                     self.start(key, event, place);
                 }
                 Told::Ends(key) => {
-                    // What began in the part is told whole; a state reaches into it from where it began.
+                    // What began in the part is reported whole; a state reaches into it from where it began.
                     let reaches = |open: Open| {
                         open.place == Place::Within || key.0 == Kind::Idle && open.place == Place::Before
                     };

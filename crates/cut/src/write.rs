@@ -38,7 +38,7 @@ pub(crate) struct Copy<'s, W> {
     first_file: u16,
     /// Its header buffer, if the first buffer is one.
     header_buffer: Option<u32>,
-    /// The buffer that is written for each processor; bit 63 tells whether it has losses.
+    /// The buffer that is written for each processor; bit 63 shows whether it has losses.
     current: Vec<Option<(u16, u32, bool)>>,
     last_cpu: u16,
     mark: Option<(i64, CutMark)>,

@@ -51,7 +51,7 @@ impl<A> Asked<A> {
 pub struct Naming {
     /// They are called by their whole paths.
     pub with_path: bool,
-    /// They are called by what was asked, not by what it became in the cache, and tell the version of the
+    /// They are called by what was asked, not by what it became in the cache, and name the version of the
     /// main module.
     pub as_asked: bool,
 }

@@ -87,7 +87,7 @@ impl Gate {
 }
 
 /// Lets all go who wait at a gate, should the thread panic that holds this: they would wait for a result that
-/// never comes, and the panic would never be told.
+/// never comes, and the panic would never be reported.
 struct LetGo<'g>(&'g Gate);
 
 impl Drop for LetGo<'_> {

@@ -35,7 +35,7 @@ pub struct Stored {
     pub kind: StoredKind,
     /// Bytes on the disk, of files in it.
     pub bytes: u64,
-    /// When it was last asked, in seconds since 1970; of what does not tell, when it was last changed.
+    /// When it was last asked, in seconds since 1970; of what does not say, when it was last changed.
     pub asked_s: Option<u64>,
     #[serde(skip)]
     path: PathBuf,

@@ -136,7 +136,7 @@ pub struct ExportRequest {
     pub process_roots: bool,
     /// Stacks begin with their thread, behind the process.
     pub thread_roots: bool,
-    /// How many processes were chosen, for what is told.
+    /// How many processes were chosen, for the report.
     pub process_count: usize,
     /// Folder for a temporary file; `None` is the system's.
     pub temp_dir: Option<PathBuf>,

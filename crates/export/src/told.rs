@@ -1,4 +1,4 @@
-//! What is told about a file that was written, in words and as JSON.
+//! What is said about a file that was written, in words and as JSON.
 
 use etwkit_query::dump::cpu_source::CpuSource;
 use etwkit_query::dump::stack_tree::Metric;
@@ -18,7 +18,7 @@ impl Written {
         self.packets.map_or(self.stacks == 0, |packets| packets.packets == 0)
     }
 
-    /// What a machine is told: the file, and sums in units that their names have.
+    /// For machines: the file, and sums in units that their names have.
     #[must_use]
     pub fn json(&self, file: &str, request: &ExportRequest) -> Value {
         if let Some(timeline) = &self.timeline {
@@ -32,7 +32,7 @@ impl Written {
             "total_ns": self.total_ns, "source": self.source.map(CpuSource::name)})
     }
 
-    /// What people are told behind the name of the file, in lines.
+    /// For people, behind the name of the file, in lines.
     #[must_use]
     pub fn lines(&self, numbers: &Numbers, request: &ExportRequest) -> Vec<String> {
         if let Some(timeline) = &self.timeline {

@@ -406,7 +406,7 @@ fn manifest_of(source: TraceSource, imported: &Imported, detail: Detail) -> Mani
     manifest.topics = imported
         .recorded
         .iter()
-        // A topic without events was not recorded as far as anybody can tell; what would record it is said in
+        // A topic without events was not recorded as far as anybody can say; what would record it is said in
         // its place.
         .map(|row| Topic {
             topic: row.topic.name.to_owned(),

@@ -1,5 +1,5 @@
 //! Facts about the machine beside a trace: `NAME.facts.json`, which a recorder writes with what it knows and
-//! no event tells.
+//! no event contains.
 
 use std::collections::BTreeSet;
 use std::io::Read;

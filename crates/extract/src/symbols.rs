@@ -32,7 +32,7 @@ pub struct KeptSymbol {
 }
 
 impl Input {
-    /// Paths of the symbol files in zip archives that were opened, as the archives tell them: escape them
+    /// Paths of the symbol files in zip archives that were opened, as the archives name them: escape them
     /// before a terminal sees them.
     pub fn symbol_files(&self) -> impl Iterator<Item = &str> {
         self.symbols.iter().map(|symbol| symbol.entry.path.as_str())

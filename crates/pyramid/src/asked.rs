@@ -244,7 +244,7 @@ pub const MAX_WITHIN_NS: i64 = 1 << 30;
 /// What was there at a moment of a lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moment {
-    /// What it was doing; `None` if the trace does not tell.
+    /// What it was doing; `None` if the trace does not say.
     pub slice: Option<Slice>,
     /// How the answer came about.
     pub source: Source,

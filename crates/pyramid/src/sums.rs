@@ -28,7 +28,7 @@ fn threads(store: &Store, kind: LaneKind, request: &LanesRequest, source: &mut S
     source.not_applied.extend(cores.as_ref().map(|_| Field::Core));
     let (processes, threads) = (sorted(processes.as_ref()), sorted(threads.as_ref()));
     // A process of which only some threads are selected is the sum of those, which only the sums by thread
-    // can tell.
+    // can say.
     let dim = if kind == LaneKind::Thread || threads.is_some() { Dim::Thread } else { Dim::Process };
     let mut lanes: BTreeMap<(i32, Option<i32>), Values> = BTreeMap::new();
     for ((key, sub), values) in store.sums(dim, bounds(request.range), source)? {

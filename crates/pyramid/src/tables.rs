@@ -92,7 +92,7 @@ impl Rows {
     }
 }
 
-/// Which tables an extract has. Where there are context switches, samples tell nothing of the time line that
+/// Which tables an extract has. Where there are context switches, samples say nothing of the time line that
 /// those do not.
 pub(crate) fn of(extract: &Extract) -> Vec<Rows> {
     let has = |rows: &Rows| extract.table(rows.table()).is_some_and(|file| file.rows > 0);

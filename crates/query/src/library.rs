@@ -140,7 +140,7 @@ impl Query {
     }
 
     /// The values of its parameters: those that are given, and the defaults of the others. Types of those
-    /// that own SQL does not declare are told by its plan.
+    /// that own SQL does not declare come from its plan.
     pub(crate) fn bind(&self, given: &[Parameter]) -> Result<Values> {
         let is_declared = |name: &str| self.params().any(|param| param.name == name);
         let other: Vec<&Parameter> = given.iter().filter(|given| !is_declared(&given.name)).collect();

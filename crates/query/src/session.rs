@@ -286,7 +286,7 @@ impl Session {
         self.run_parts(&sql, plan, |_| {})
     }
 
-    /// Answers a statement whose parts are computed once; each is told.
+    /// Answers a statement whose parts are computed once; each is announced.
     #[cfg(test)]
     pub(crate) fn ask_parts(&self, sql: &str, on_part: impl FnMut(&LogicalPlan)) -> Result<Answer> {
         self.run_parts(sql, self.engine.plan(sql, Values::default())?, on_part)

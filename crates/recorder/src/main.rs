@@ -38,7 +38,7 @@ enum Command {
     /// Record what a Windows machine does; on other systems print the lines that do it
     #[command(arg_required_else_help = true)]
     Record(Box<RecordArgs>),
-    /// Run a command again and again and tell how long it took, for each combination of parameters
+    /// Run a command again and again and report how long it took, for each combination of parameters
     #[command(arg_required_else_help = true)]
     Run(Box<RunArgs>),
     /// Do what made machines slow in case studies, and measure it

@@ -1,4 +1,4 @@
-//! `run`: a command is run again and again, and how long it took is told.
+//! `run`: a command is run again and again, and how long it took is reported.
 
 use anyhow::{Context as _, Result};
 use etwkit_record::{EachRun, Machine};

@@ -1,5 +1,5 @@
 //! Runs of a test case: a command is run again and again, for each combination of parameters, and how long it
-//! took is told in numbers and in the names of its recordings.
+//! took is reported in numbers and in the names of its recordings.
 //!
 //! ```text
 //! args ─► plan: cells of a matrix × repetitions ─► runs: before, start recording, command, stop, after

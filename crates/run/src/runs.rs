@@ -75,7 +75,7 @@ fn all(
             }
             power.set(cell)?;
             let done = one(plan, cell, repetition, recorder, is_stopped)?;
-            // What was measured is told, whatever became of its recording.
+            // What was measured is reported, whatever became of its recording.
             on_row(&done.row)?;
             if let Some(broken) = done.broken {
                 return Err(broken);

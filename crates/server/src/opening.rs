@@ -19,7 +19,7 @@ const STACK_BYTES: usize = 16 << 20;
 /// What to do about a file of which nothing better is known.
 const HINT: &str = "is it a whole trace (.etl) or extract (NAME.etwx)? `etwkit info` tells more of it";
 
-/// Begins to open a path, unless it is open. `info` tells how far it is.
+/// Begins to open a path, unless it is open. `info` says how far it is.
 pub(crate) fn begin(shared: &Arc<Shared>, path: &Path) -> Result<()> {
     let Some(trace) = shared.add(path)? else { return Ok(()) };
     let shared = shared.clone();
@@ -42,7 +42,7 @@ pub(crate) fn begin(shared: &Arc<Shared>, path: &Path) -> Result<()> {
         };
         drop(one);
         // The first picture is drawn from small files; those of finer ones are read meanwhile. What fails
-        // here fails again for whoever asks, and is told there.
+        // here fails again for whoever asks, and is reported there.
         if let Some(Ok(pyramid)) = opened.as_ref().map(|ready| ready.pyramid()) {
             let _ = pyramid.open_files(&|| !shared.ending.is_asked());
         }

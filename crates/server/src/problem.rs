@@ -83,7 +83,7 @@ impl Problem {
         Self::new(StatusCode::CONFLICT, "cancelled", "the question was given up")
     }
 
-    /// For what tells of failures otherwise than by a status.
+    /// For what reports failures otherwise than by a status.
     pub(crate) fn into_failure(self) -> Failure {
         self.failure
     }

@@ -102,7 +102,7 @@ impl Running {
     /// Opens traces or extracts in the background, as the page does it by `open`.
     ///
     /// # Errors
-    /// What is wrong with a path that cannot be opened is told by the page; here only that there are too
+    /// What is wrong with a path that cannot be opened is shown by the page; here only that there are too
     /// many of them.
     pub fn open(&self, paths: &[PathBuf]) -> Result<(), String> {
         for path in paths {

@@ -33,7 +33,7 @@ pub(crate) fn sql(call: &Call<'_>, request: &SqlRequest) -> Result<Answer> {
     })
 }
 
-/// What names and types tell of a unit.
+/// What names and types say of a unit.
 fn unit(name: &str, kind: &DataType) -> &'static str {
     match kind {
         DataType::Boolean => "flag",

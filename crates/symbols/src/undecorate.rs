@@ -32,7 +32,7 @@ pub fn name(text: &str, decorated: Decorated) -> Cow<'_, str> {
     let bare = text.strip_prefix("__imp_").unwrap_or(text);
     let undecorated = match bare.as_bytes() {
         // Without `class` in template arguments, as private symbols have them: a function has one name,
-        // whichever file tells it.
+        // whichever file it is.
         [b'?', ..] => microsoft(bare, DemangleFlags::NAME_ONLY | DemangleFlags::NO_CLASS_TYPE)
             .map(|name| anonymous(&name).into_owned()),
         // Older compilers of Rust write names in the way of C++; only their hash at the end tells them apart,

@@ -123,7 +123,7 @@ impl<'s> File<'s> {
         // A circular file has written more buffers than it holds, although none is missing at its end.
         let wraps = header.log_file_mode & mode::CIRCULAR != 0;
         let numbers = if is_numbered { numbers(buffers) } else { Vec::new() };
-        // Buffers that are missing between others do not lack at the end: numbers tell them, or bytes that
+        // Buffers that are missing between others do not lack at the end: numbers show them, or bytes that
         // are no buffer, at least one in each place.
         let missing = numbers.last().map_or(0, |(_, missing)| *missing);
         let end = buffers.last().map_or(0, |last| last.offset);

@@ -48,7 +48,7 @@ use recorded::Recorded;
 const MOST_ROWS: usize = 10_000;
 
 etwkit_query::declare! {
-    /// Which rules are asked, and what is told.
+    /// Which rules are asked, and what is reported.
     pub request DiagnoseRequest {
         /// Only these rules (*, ?, several with ;, ! excludes)
         rule: Option<String> = option("NAMES"),
@@ -58,7 +58,7 @@ etwkit_query::declare! {
         cost: Range = option("A..B").unit(Unit::Milliseconds),
         /// Leave out what is only to be known and costs nothing
         without_notes: bool = option("").called("no-notes"),
-        /// What is told
+        /// What is reported
         table: DiagnoseTable = option("NAME").shape(),
         /// With each finding: why it is so, what to do, what it does not prove, the whole stack
         details: bool = option("").output(),

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use super::rows::{Change, CounterChange};
 use super::totals::{Sums, Totals};
 
-/// Something that lasts so many times as long on one side is told: with fewer calls of it that is no noise
-/// any more.
+/// Something that lasts so many times as long on one side is reported: with fewer calls of it that is no
+/// noise any more.
 const MUCH_LONGER: f64 = 3.0;
 
 /// Change of cycles for each instruction, in per cent, that says that something else was in the way...
@@ -97,7 +97,7 @@ pub(super) fn changes(a: Sums, b: Sums, scale: &Scale) -> Compared<Change> {
     Compared { rows: rows.into_iter().map(|(row, _)| row).collect(), hidden }
 }
 
-/// Methods that call each other and nothing else have the same times: the innermost one is told.
+/// Methods that call each other and nothing else have the same times: the innermost one is reported.
 fn tell_innermost(rows: &mut [(Change, f64)]) {
     let times = |row: &Change| (row.of.clone(), row.of_time.clone(), row.a_ns, row.b_ns);
     let mut innermost = HashMap::new();

@@ -209,7 +209,7 @@ impl<'a> Report<'a> {
         Ok(())
     }
 
-    /// The last rows of an ascending list, and what is told of the others.
+    /// The last rows of an ascending list, and what is said of the others.
     fn cut<R>(&self, Compared { mut rows, hidden }: Compared<R>) -> (Vec<R>, Vec<Line>) {
         let more = if self.top == 0 { 0 } else { rows.len().saturating_sub(self.top) };
         rows.drain(..more);

@@ -10,7 +10,7 @@ use super::numbers::{dot, ranks, slope, unit};
 /// Fewer runs are too few for statements.
 pub(super) const ENOUGH_RUNS: usize = 8;
 
-/// Causes that are told, at most.
+/// Causes that are reported, at most.
 const MOST_CAUSES: usize = 12;
 
 /// A share of false ones among causes that is put up with.
@@ -25,7 +25,7 @@ const LEAST_DIFFERENCE: f64 = 0.03;
 /// Where the slope is between these, a millisecond of the cause is one of the run.
 const ONE_TO_ONE: std::ops::RangeInclusive<f64> = 0.75..=1.33;
 
-/// Names that are told below a cause, at most.
+/// Names that are reported below a cause, at most.
 const MOST_NAMES: usize = 8;
 
 /// A cause.

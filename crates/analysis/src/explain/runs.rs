@@ -16,7 +16,7 @@ use crate::Result;
 /// two thousand does.
 pub(super) const OUTLIER: f64 = 3.5;
 
-/// A change over time that is at least that unlikely by chance is told.
+/// A change over time that is at least that unlikely by chance is reported.
 pub(super) const CHANGED: f64 = 0.01;
 
 /// A checkpoint of NTFS blocks all others of its volume: from so many milliseconds on a run is another one.

@@ -110,7 +110,7 @@ impl Products {
             },
             Some(company) => file.product.map(str::trim).filter(|name| !name.is_empty()).unwrap_or(company),
             // Where others say their company, a driver that does not is a stranger. Of programs the folder
-            // tells whether they came with Windows.
+            // shows whether they came with Windows.
             None if !self.are_companies_known || (!file.is_driver && is_in_windows(file.path)) => {
                 return None;
             }

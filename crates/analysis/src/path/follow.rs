@@ -31,7 +31,7 @@ pub(super) struct PathPiece {
 }
 
 impl PathPiece {
-    /// Hands a wait that a DPC ended to those that are told later; its number there.
+    /// Hands a wait that a DPC ended to those that are reported later; its number there.
     pub(super) fn ended_by_dpc(&self, parts: &Parts, roots: &mut Roots) -> Option<usize> {
         let slice = self.piece.slice.filter(|_| self.piece.state == State::Waiting)?;
         let is_by_dpc = slice.is_by_dpc() || parts.threads.is_idle(slice.by);
@@ -53,7 +53,7 @@ pub(super) struct PathNode {
     pub(super) stack: (i64, i32),
     /// Stack with which that wait was ended.
     pub(super) by_stack: i32,
-    /// Whether it created the thread above, whose time before that is told by what it did.
+    /// Whether it created the thread above, whose time before that is explained by what it did.
     pub(super) is_creator: bool,
 }
 
@@ -147,7 +147,7 @@ impl<'p> Follower<'p> {
 
     /// The thread that ended a wait, if it is to be followed: a DPC only interrupted it, idle does nothing, a
     /// thread that itself waits for this one does not end its wait but in a damaged extract, and one of which
-    /// nothing is told explains nothing.
+    /// nothing is known explains nothing.
     fn ended_by(&self, piece: &Piece) -> Option<(i32, Slice)> {
         let slice = piece.slice.filter(|_| piece.state == State::Waiting)?;
         let by = slice.by;

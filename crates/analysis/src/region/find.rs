@@ -152,7 +152,7 @@ impl Finder<'_> {
         (ended, open, ends)
     }
 
-    /// The other end lies as far away as a field tells: of the event of this end if it is one of those, else
+    /// The other end lies as far away as a field says: of the event of this end if it is one of those, else
     /// of the nearest one.
     fn by_duration(
         &self,

@@ -1,4 +1,4 @@
-//! What the rules on windows make of the tables in which the window manager itself tells of its lock and of
+//! What the rules on windows make of the tables in which the window manager itself reports its lock and of
 //! delays, beside what they find by stacks.
 
 use etwkit_analysis::diagnose::{DiagnoseRequest, FindingRow};

@@ -110,7 +110,7 @@ fn a_trace_does_not_differ_from_itself() {
     let told = traces.diff(&json!({}), &[trace.clone(), trace]);
     assert_eq!(told["summary"][0]["sentence"], "Nothing differs between A and B");
     assert_eq!(told["summary"][0]["wall_difference_ns"], 0);
-    // What each side is, and times between its marks, are told all the same.
+    // What each side is, and times between its marks, are reported all the same.
     let others = told.iter().filter(|(name, _)| !["summary", "sides", "remarks", "marks"].contains(name));
     assert_eq!(others.count(), 0, "{told:?}");
     assert_eq!(told["marks"][0]["difference_ns"], 0);

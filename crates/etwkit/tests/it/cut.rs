@@ -27,7 +27,7 @@ fn a_part_answers_as_the_range_of_the_whole() {
             "SELECT range_start_ns, range_end_ns FROM trace",
         ] {
             let [a, b] = [&of_range, &part].map(|file| run(&["sql", "--format", "csv", file, sql]));
-            // What was not recorded is told by both.
+            // What was not recorded is reported by both.
             assert!(a.exit != Exit::Error && a.exit == b.exit, "{name}: {sql}: {}{}", a.err, b.err);
             assert_eq!(a.out, b.out, "{name}: {sql}");
         }

@@ -18,7 +18,7 @@ const SQL: &str = "SELECT count(*) AS packets, CAST(sum(length(field)) / 2 AS BI
     SELECT regexp_replace(fields, '^.*\"(Payload|Fragment)\":\"([0-9a-f]*)\".*$', '\\2') AS field
     FROM generic_event WHERE event_id IN (160, 1001))";
 
-/// What was told of an export, as JSON.
+/// What was said of an export, as JSON.
 #[track_caller]
 fn exported(input: &str, out: &Path, more: &[&str]) -> Value {
     let mut args = vec!["export", "--format", "pcapng", "--json", "--force", "--out", out.to_str().unwrap()];

@@ -129,7 +129,7 @@ fn running_and_ready_times_by_kind_are_those_of_the_simulation() {
         let behind_ns = behind_kernel_logger(&extract);
         for (pid, classes) in entries(&truth["run_ns_by_class"]) {
             let times = &truth["processes"][pid]["times"];
-            // What ran when the trace ended is told without the class.
+            // What ran when the trace ended is reported without the class.
             let open = number(times, "run_open_end_ns") - behind_ns * running_at_the_end(&truth, pid);
             let ours = &run_ns[pid];
             assert_eq!(

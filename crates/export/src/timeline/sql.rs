@@ -76,7 +76,7 @@ fn sorted(select: &str, order: Order, then: &str) -> String {
     format!("{select}\nORDER BY {by}, {then}")
 }
 
-/// Scheduling slices. How a slice ended is told by the next row of its thread. Formats that take items by
+/// Scheduling slices. How a slice ended is in the next row of its thread. Formats that take items by
 /// time show processors, and need the slices of everybody for that.
 pub(super) fn slices(asked: Asked<'_>, order: Order) -> String {
     let (a, b) = ends(asked.time);

@@ -1,4 +1,4 @@
-//! What is told about a timeline that was written, in words and as JSON.
+//! What is said about a timeline that was written, in words and as JSON.
 
 use etwkit_query::numbers::{Numbers, rounded};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::TimelineSums;
 
 impl TimelineSums {
-    /// What a machine is told: the file, and sums in units that their names have.
+    /// For machines: the file, and sums in units that their names have.
     #[must_use]
     pub fn json(&self, file: &str) -> Value {
         json!({"file": file, "processes": self.processes, "threads": self.threads, "slices": self.slices,
@@ -14,7 +14,7 @@ impl TimelineSums {
             "operations": self.operations, "marks": self.marks})
     }
 
-    /// What people are told behind the name of the file, in lines.
+    /// For people, behind the name of the file, in lines.
     #[must_use]
     pub fn lines(&self, numbers: &Numbers) -> Vec<String> {
         let ms = |ns| numbers.whole(rounded(ns, 1_000_000));

@@ -177,7 +177,7 @@ fn switches() -> Vec<ContextSwitch> {
     ]
 }
 
-/// Writes the timelines into a folder; the files, and what was told.
+/// Writes the timelines into a folder; the files, and what was reported.
 pub(crate) fn written(request: &ExportRequest, session: &Session, folder: &Path) -> Vec<(String, Written)> {
     let write = |name: &&str| {
         let path = folder.join(name);

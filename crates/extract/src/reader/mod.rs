@@ -42,7 +42,7 @@ impl Extract {
     /// tables is no error, since they can be computed again; see [`Extract::derived_problem`].
     pub fn open(path: &Path) -> StoreResult<Self> {
         // An extract is replaced as a whole, by exchanging folders, but it is opened file by file. The
-        // manifest before and after tells whether all files are of one extract.
+        // manifest before and after shows whether all files are of one extract.
         let mut before = read_manifest(path)?;
         for _ in 1..ATTEMPTS {
             let opened = Self::open_with(path, &before);

@@ -1,4 +1,4 @@
-//! What traces tell of machines, against the truth of the sample traces.
+//! What traces say of machines, against the truth of the sample traces.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;

@@ -136,7 +136,7 @@ impl<N: Copy + Eq + Hash> CallTree<N> {
     pub fn lines<T: Ord>(&self, fold: Fold, text: impl Fn(N) -> T) -> Vec<Line<N>> {
         let whole = self.total();
         let mut lines: Vec<Line<N>> = Vec::new();
-        // What is to be told next, from behind: a node, or one line for several.
+        // What is to be printed next, from behind: a node, or one line for several.
         let mut open: Vec<(Told, Option<usize>, usize)> = Vec::new();
         self.push_children(&self.roots, (None, 0), whole, fold, &text, &mut open);
         while let Some((told, parent, depth)) = open.pop() {

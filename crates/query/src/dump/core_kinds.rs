@@ -126,7 +126,7 @@ const COLUMNS: [(&str, &str, &str); 8] = [
 const OTHER: &str = "class_other_cpu_ns";
 
 /// Processors of each class that a process may use: those that at least one of its threads was allowed to run
-/// on at some time. Thread events do not tell the group that their mask is of, so that all processors count
+/// on at some time. Thread events lack the group that their mask is of, so that all processors count
 /// where there are several groups, and where no mask was recorded.
 pub(super) const ENABLED_CORES: &str = "(
     SELECT p.process_key AS owner_key, c.efficiency_class, count(*) AS enabled_cores

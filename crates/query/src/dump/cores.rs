@@ -32,7 +32,7 @@ declare! {
     /// Whose use of the cores.
     #[derive(Eq)]
     pub request CoresRequest {
-        /// Which processes, in the tables that tell of them
+        /// Which processes, in the tables that report them
         processes: ProcessQuery = group(),
         /// How many of the processes with the most CPU
         top: Top = group(),

@@ -323,7 +323,7 @@ LEFT JOIN process p ON p.process_key = d.process_key{conditions}",
         )
     }
 
-    /// Whether sums tell too little.
+    /// Whether sums say too little.
     fn needs_rows(&self) -> bool {
         self.by_priority || !self.time.is_unlimited()
     }

@@ -1,4 +1,4 @@
-//! Power settings: what was in force when a recording began, and what it had become each time it was told
+//! Power settings: what was in force when a recording began, and what it had become each time it was reported
 //! again.
 
 use serde::Serialize;

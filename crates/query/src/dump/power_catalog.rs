@@ -62,7 +62,7 @@ pub enum Section {
     Battery,
     /// Saving energy on battery.
     Saver,
-    /// What the machine is told about itself: on battery, lid closed.
+    /// What the machine knows about itself: on battery, lid closed.
     State,
     /// Settings without a name here.
     Other,

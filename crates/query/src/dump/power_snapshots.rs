@@ -31,7 +31,7 @@ declare! {
 /// Everything that was in force at a moment.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Snapshot {
-    /// When the first of its settings was told, in nanoseconds.
+    /// When the first of its settings was reported, in nanoseconds.
     pub ts_ns: i64,
     /// Its settings, in the order of the list.
     pub rows: Vec<PowerRow>,

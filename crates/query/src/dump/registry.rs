@@ -220,7 +220,7 @@ impl RegistryRequest {
         all
     }
 
-    /// Whether sums by key, process and kind tell too little.
+    /// Whether sums by key, process and kind say too little.
     fn needs_rows(&self) -> bool {
         !self.row_conditions().is_empty() || matches!(self.by, RegistryBy::Status | RegistryBy::Value)
     }

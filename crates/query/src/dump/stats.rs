@@ -61,7 +61,7 @@ impl Question for StatsRequest {
         Form::made::<Property>(self.sql(), |asked: &Self, session| {
             let rows = asked.ask(session)?;
             let known = match &asked.properties {
-                // Whoever misspelt a name is told those that there are.
+                // Whoever misspelt a name gets a list of those that there are.
                 Some(names) if rows.is_empty() && !is_known(names) => Self::default().ask(session)?,
                 _ => Vec::new(),
             };
@@ -163,14 +163,14 @@ const OTHER_NAMES: [(&str, &str); 5] = [
     ("ExtractEndTime", "ExtractEndTimeS"),
 ];
 
-/// Properties that the name of a file tells.
+/// Properties that the name of a file gives.
 const OF_FILE_NAME: [&str; 4] = ["TestCase", "TestTimeMs", "PerformedAt", "TestStatus"];
 
-/// Properties of machines that only some recordings and extracts tell, in any order.
+/// Properties of machines that only some recordings and extracts have, in any order.
 const OF_MACHINE: &[&str] =
     &["UsedExtractOptions", "WinSatOSName", "IsDomainJoined", "MainModuleVersion", "Displays", "Network"];
 
-/// Whether a filter names a property that there is, whether an extract tells it or not.
+/// Whether a filter names a property that there is, whether an extract has it or not.
 #[must_use]
 pub fn is_known(properties: &str) -> bool {
     let filter = filter_of(properties);

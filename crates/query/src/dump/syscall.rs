@@ -401,7 +401,7 @@ ORDER BY {order}, process_key, thread_key",
         )
     }
 
-    /// Whether sums of an extract without single calls tell too little.
+    /// Whether sums of an extract without single calls say too little.
     fn needs_calls(&self) -> bool {
         self.status.is_some()
             || self.thread.is_some()

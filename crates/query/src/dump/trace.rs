@@ -28,7 +28,7 @@ pub(super) const INFO: &str = "SELECT file_name, computer, start_filetime, time_
 FROM trace";
 
 impl TraceInfo {
-    /// The trace of a session with one extract; all zero if it does not tell.
+    /// The trace of a session with one extract; all zero if it does not say.
     ///
     /// # Errors
     /// The query fails.
@@ -38,7 +38,7 @@ impl TraceInfo {
         Ok(Self { extract_path: session.extract_path().map(str::to_owned), ..info })
     }
 
-    /// Asks for the version of the main module of the product, which extracts of ETWAnalyzer can tell.
+    /// Asks for the version of the main module of the product, which extracts of ETWAnalyzer can have.
     ///
     /// # Errors
     /// The query fails.

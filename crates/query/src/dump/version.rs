@@ -188,7 +188,7 @@ pub struct MissingPdbs {
 }
 
 impl MissingPdbs {
-    /// How many symbol files are missing, as far as the extract tells.
+    /// How many symbol files are missing, as far as the extract knows.
     fn sentence(&self) -> Line {
         let Self { rows, all_pdbs, is_imported } = self;
         let count = Line::default().whole(rows.len() as i64);

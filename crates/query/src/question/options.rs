@@ -115,7 +115,7 @@ pub struct Spec {
     pub group: Group,
     /// What stands above it in help, if it belongs to some.
     pub heading: Option<&'static str>,
-    /// What its value is compared with, where an empty answer can tell of it.
+    /// What its value is compared with, where an empty answer can name it.
     pub of: Option<Among>,
 }
 

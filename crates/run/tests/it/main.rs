@@ -129,7 +129,7 @@ fn nothing_stays_recording() {
     };
     let error = run(&plan("true"), &mut tape, GO_ON, &mut on_row).unwrap_err().to_string();
     assert!(error.ends_with("could not be written: no more space"), "{error}");
-    // What was measured is told.
+    // What was measured is reported.
     assert_eq!((rows.len(), rows[0].status, rows[0].problem.as_ref()), (1, Status::Passed, Some(&error)));
     assert_eq!(tape.said.into_inner().last().unwrap(), "cancel");
     // The user has enough, in the middle of a run.

@@ -203,7 +203,7 @@ pub struct MomentRequest {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Moment {
-    /// What it was doing; nothing if the trace does not tell.
+    /// What it was doing; nothing if the trace does not say.
     pub slice: Option<Slice>,
     /// How the answer came about. `sql` gives the row that tells it.
     pub source: Source,

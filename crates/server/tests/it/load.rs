@@ -36,7 +36,7 @@ fn a_flood_leaves_the_server_answering() {
     let place = Place::with_trace();
     let request = place.endless();
     let asked: Vec<_> = (0..200).map(|_| place.say(&request)).collect();
-    // Those that wait in line fill it; what the server knows by itself is told all the same.
+    // Those that wait in line fill it; what the server knows by itself is answered all the same.
     let full = || place.post("sql", &json!({"trace": 0, "sql": "SELECT 1", "limit": 1}));
     let mut reply = full();
     for _ in 0..100 {

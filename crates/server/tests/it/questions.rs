@@ -94,7 +94,7 @@ fn searches_find_names_and_nothing_is_a_pattern() {
     }
 }
 
-/// What is looked for in which trace; the kind of its first hit, what it is called and what is told of it.
+/// What is looked for in which trace; the kind of its first hit, what it is called and what is said of it.
 const FOUND: [(&str, &str, &str, &str, &str); 4] = [
     ("dns-5.etl", "FILES.corp", "dns", "files.corp.example", "queries: 17"),
     ("tcp-5.etl", "10.1.1.188", "remote", "10.1.1.188", "TCP connections: 1"),

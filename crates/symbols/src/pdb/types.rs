@@ -1,7 +1,7 @@
 //! Names of inlined functions, which only the streams of ids and types have.
 //!
 //! Both streams are lists of records numbered from a first index. To find one, a skip list in the hash stream
-//! tells the position of every few hundredth; only the pieces that are needed are read. Kinds and layouts:
+//! has the position of every few hundredth; only the pieces that are needed are read. Kinds and layouts:
 //! `cvinfo.h` and `tpi.h` of Microsoft's published sources.
 
 use std::collections::BTreeMap;

@@ -52,7 +52,7 @@ use scene::{Planted, Scene};
 pub enum Named {
     /// The culprit, the victim, and what it costs.
     WithCost,
-    /// The culprit; why no cost can be told from one trace.
+    /// The culprit; why one trace shows no cost.
     WithoutCost(&'static str),
 }
 

@@ -1,4 +1,4 @@
-//! Card 21: a recording has context switches and no samples, so that nobody can tell which function computed.
+//! Card 21: a recording has context switches and no samples, so that nobody can say which function computed.
 //! In the twin samples are recorded, too.
 
 use super::scene::{Planted, Scene, root};

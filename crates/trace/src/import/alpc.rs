@@ -44,7 +44,7 @@ const MAX_HELD: usize = 1 << 16;
 /// Distinct names of ports; the names of others are not kept.
 const MAX_PORTS: usize = 1 << 14;
 
-/// A message of which more may be told.
+/// A message of which more may be reported.
 #[derive(Debug)]
 struct Open {
     row: Alpc,
@@ -249,7 +249,7 @@ impl Messages {
         self.open.entry(id).insert_entry(open).into_mut()
     }
 
-    /// Writes a message of which nothing more will be told.
+    /// Writes a message of which nothing more will be reported.
     fn end(&mut self, id: u32, time: i64, context: &mut Context<'_>) {
         let Some(open) = self.open.remove(&id) else { return };
         self.order.remove(&open.number);

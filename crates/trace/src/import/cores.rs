@@ -1,5 +1,5 @@
 //! The logical processors of the machine: what configuration events and the rundown of Kernel-Processor-Power
-//! tell of each.
+//! say of each.
 
 use std::collections::BTreeMap;
 

@@ -14,7 +14,7 @@ use crate::sink::{Sink, SinkError};
 use crate::table::{Method, Module, Process, Row, Thread};
 
 const OF_PROCESSES: Events = Events::Kernel(group::PROCESS, process::LIFETIME);
-/// That a process begins to end, which tells nothing of what ran.
+/// That a process begins to end, which says nothing of what ran.
 const ENDINGS: Events = Events::Kernel(group::PROCESS, &[process::opcode::TERMINATE]);
 const OF_IMAGES: Events = Events::Kernel(group::IMAGE, image::LIFETIME);
 

@@ -10,7 +10,8 @@ use super::range::Range;
 use crate::schedule::was_preempted;
 use crate::table::ContextSwitch;
 
-/// Slices of a processor that are remembered. Of a thread that was ready longer only what ran last is told.
+/// Slices of a processor that are remembered. Of a thread that was ready longer only what ran last is
+/// reported.
 const MAX_SLICES: usize = 1024;
 
 /// Remembers which threads ran on each processor.

@@ -47,14 +47,14 @@ pub(super) const DECLARATION: Declaration = Declaration {
 /// Calls that are held without an end, and names of open files. With more of them ends are missing.
 const MAX_HELD: usize = 1 << 16;
 
-/// A call of which more may be told.
+/// A call of which more may be reported.
 #[derive(Debug)]
 struct Told {
     row: MiniFilter,
     routine: u64,
     /// The event whose stack the row takes.
     stack: Option<Seq>,
-    /// Whether its end was told, and not only that it failed.
+    /// Whether its end was reported, and not only that it failed.
     is_ended: bool,
 }
 
@@ -64,7 +64,7 @@ struct MiniFilters {
     /// Whether there are calls that need names of files.
     wants_names: bool,
     open: FxHashMap<Call, Told>,
-    /// The latest call on each processor: its failure and its end are told one behind the other.
+    /// The latest call on each processor: its failure and its end are reported one behind the other.
     latest: FxHashMap<u16, (Call, Told)>,
     /// Paths of open files, by file object.
     paths: FxHashMap<u64, Arc<str>>,
@@ -185,7 +185,7 @@ impl Importer for MiniFilters {
         Ok(())
     }
 
-    /// Writes the calls of which nothing more can be told.
+    /// Writes the calls of which nothing more can be reported.
     fn finish(
         mut self: Box<Self>,
         learned: Learned<'_>,
@@ -201,7 +201,7 @@ impl Importer for MiniFilters {
     }
 }
 
-/// Puts what an event tells into a row.
+/// Puts what an event has into a row.
 fn tell(told: &mut Told, step: Step, time: i64, context: &Context<'_>) {
     let ns = context.ns(time);
     match step {

@@ -115,7 +115,7 @@ impl<'t> Objects<'t> {
         }
     }
 
-    /// A handle to an object is gone, which had that address and number. Where objects do not tell their
+    /// A handle to an object is gone, which had that address and number. Where objects do not report their
     /// ends, the last one ends it.
     pub(super) fn closed(
         &mut self,

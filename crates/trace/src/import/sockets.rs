@@ -68,7 +68,7 @@ impl Importer for Sockets {
             first_ns: ns,
             ..Socket::default()
         });
-        // Data that comes in is told by whichever thread runs; requests are those of the process.
+        // Data that comes in is reported by whichever thread runs; requests are those of the process.
         if told.stage != Stage::Internal {
             row.process_key = key(created_for).or(row.process_key).or(key(actor.process));
         }

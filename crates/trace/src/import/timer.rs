@@ -25,7 +25,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
 /// Processes whose request is held at most.
 const MAX_OPEN: usize = 1 << 16;
 
-/// Nanoseconds of the unit in which resolutions are told.
+/// Nanoseconds of the unit in which resolutions are reported.
 const UNIT_NS: i64 = 100;
 
 /// Whose request it is. Processes that no event describes have their id.
@@ -60,7 +60,7 @@ impl Timers {
         };
         let resolution_ns = i64::from(told.resolution).saturating_mul(UNIT_NS);
         let held = self.open.get(&asker);
-        // What is listed when recording ends has been told before.
+        // What is listed when recording ends has been reported before.
         if told.is_rundown && held.is_some_and(|row| row.resolution_ns == resolution_ns) {
             return Ok(());
         }

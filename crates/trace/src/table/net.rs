@@ -48,12 +48,12 @@ tables! {
     /// A TCP connection of this machine with what was sent and received over it (provider
     /// Microsoft-Windows-TCPIP). A connection within the machine is two rows, one for each end.
     TcpConnection / TcpConnectionColumns = "tcp_connection", order [] {
-        /// Key of the connection: connections are numbered in the order in which the trace first tells of
+        /// Key of the connection: connections are numbered in the order in which the trace first mentions
         /// them.
         connection_id: i32, "key";
         /// Process, if it is known.
         process_key: Option<i32>, "key";
-        /// How the trace first tells of it: `connect`, `accept`, `rundown` (it was there), `unknown`.
+        /// How the trace first mentions it: `connect`, `accept`, `rundown` (it was there), `unknown`.
         kind: &'static str;
         /// Address of the control block, as bit pattern; used again once a connection is closed.
         tcb: i64;

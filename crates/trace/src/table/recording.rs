@@ -1,4 +1,4 @@
-//! Tables of what a recording holds, and what it tells of the machine beside the events themselves.
+//! Tables of what a recording holds, and what it says of the machine beside the events themselves.
 
 use std::sync::Arc;
 
@@ -154,7 +154,7 @@ tables! {
         last_failure: Option<i32>;
     }
 
-    /// Something about the machine that no event tells: from a file beside the trace, whose format
+    /// Something about the machine that no event contains: from a file beside the trace, whose format
     /// docs/FORMAT.md describes.
     MachineFact / MachineFactColumns = "machine_fact", order [] {
         /// Name of the fact.

@@ -128,7 +128,7 @@ tables! {
         /// How long it stayed in the trace: from `ts_ns`, or the start of the trace, to `end_ns`, or the end
         /// of the trace; null where a change was not recorded.
         duration_ns: Option<i64>, "ns";
-        /// `thread` or `process`. Both kinds of rows tell of the same focus, so that they are not added up.
+        /// `thread` or `process`. Both kinds of rows report the same focus, so that they are not added up.
         level: &'static str;
         /// Terminal session; null if it is not known.
         session_id: Option<i32>;

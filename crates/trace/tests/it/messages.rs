@@ -107,7 +107,7 @@ fn ends_of_waits_may_come_behind_the_answer_and_waits_may_end_without_one() {
     trace.message(50, SERVER, SEND, 5);
     trace.message(60, CLIENT, RECEIVE, 5);
     trace.message(62, CLIENT, UNWAIT, 0);
-    // A wait of the server that ends without a message tells nothing of the next one.
+    // A wait of the server that ends without a message says nothing of the next one.
     trace.listen(63, "port");
     trace.message(64, SERVER, UNWAIT, TIMEOUT);
     // The caller gives up; the same number is another message then.

@@ -1,4 +1,4 @@
-//! What a recording holds and what it tells of the machine: events in, rows out. The examples of
+//! What a recording holds and what it says of the machine: events in, rows out. The examples of
 //! docs/numbers/recording.md and docs/numbers/machine.md.
 
 use std::collections::BTreeMap;

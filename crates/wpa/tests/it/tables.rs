@@ -98,7 +98,7 @@ fn precise(place: &Place) {
     assert_eq!(by_process, known);
 }
 
-/// Without regions nothing is attributed, and that is told.
+/// Without regions nothing is attributed, and that is reported.
 fn attributed(place: &Place) {
     let table = place.table(OF_THE_ARTICLE[0]);
     assert!(table.column("Activity").iter().all(|activity| *activity == "Unattributed"));

@@ -101,6 +101,6 @@ fn an_overview_suggests_what_has_rows() {
             "trace-stats"
         ]
     );
-    // Sums alone do not tell who ran instead; a process that ran all the time cost nothing to start.
+    // Sums alone do not say who ran instead; a process that ran all the time cost nothing to start.
     assert_eq!(dumps(vec![rows(&[process(1, 8, "app.exe")]), rows(&[ready])]), [""; 0]);
 }

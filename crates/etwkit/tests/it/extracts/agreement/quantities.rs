@@ -563,7 +563,7 @@ pub(super) const QUANTITIES: &[Quantity] = &[
         ],
     },
     Quantity {
-        // Those that thread events of the kernel tell of; the table has those that only other events mention,
+        // Those that thread events of the kernel report; the table has those that only other events mention,
         // too.
         name: "threads by the ids of process and thread",
         when: Some("SELECT count(*) FROM thread WHERE start_address IS NOT NULL"),
