@@ -57,6 +57,7 @@ impl Scale {
         let larger = a.unsigned_abs().max(b.unsigned_abs()).max(1) as f64;
         let size = if self.is_code { size * (size / larger) } else { size };
         match self.wall_ns.filter(|wall| *wall != 0) {
+            // Below all that goes with it, the largest last.
             Some(wall) if (wall > 0) != (difference > 0) => -1.0 / (size + 1.0),
             _ => size,
         }
@@ -140,11 +141,13 @@ fn change(name: String, of: Option<String>, [a, b]: [&Option<Totals>; 2], scale:
         ("ready", ready.0, ready.1),
         ("time", time.0, time.1),
     ];
+    // A time that only one side recorded is no difference, unless the other side lacks the whole thing.
     let is_of_one = a.is_none() || b.is_none();
     let known = times
         .into_iter()
         .filter(|(_, a, b)| (a.is_some() && b.is_some()) || (is_of_one && (a.is_some() || b.is_some())));
     let size = |(_, a, b): &Times| b.unwrap_or(0).saturating_sub(a.unwrap_or(0)).unsigned_abs();
+    // Of equal differences the first time counts: the maximum of several is the last one.
     let (of_time, a_ns, b_ns) = known.rev().max_by_key(size)?;
     if !scale.tells(a_ns.unwrap_or(0), b_ns.unwrap_or(0)) {
         return None;

@@ -124,6 +124,7 @@ impl Search<'_, '_> {
     /// sum of others, as far as the causes before leave something of it.
     fn go(&mut self, general: bool) {
         let mut is_out: Vec<bool> = self.all.iter().map(|one| one.is_general && !general).collect();
+        // Six in a row account for too little: weaker ones will not account for more.
         let mut failures = 0;
         while self.chosen.len() < MOST_CAUSES && failures < 6 {
             let Some(next) = self.next(&mut is_out) else { return };
@@ -176,6 +177,7 @@ impl Search<'_, '_> {
             .max_by(|a, b| at(&correlations, *a).total_cmp(&at(&correlations, *b)).then(b.cmp(a)))?;
         let best_r = at(&correlations, best);
         let leader = self.all.get(best)?;
+        // A method, its tag and its process move together: one of them names the cause best.
         let moves_with = |place: &usize| {
             let candidate = self.all.get(*place);
             candidate.is_some_and(|one| dot(&one.unit, &leader.unit) >= TOGETHER)

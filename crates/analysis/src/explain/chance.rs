@@ -15,6 +15,7 @@ pub(super) fn p_of_correlation(correlation: f64, count: usize) -> f64 {
         return 1.0;
     }
     let freedom = count as f64 - 2.0;
+    // Runs that agree perfectly would divide by 0.
     let rest = (1.0 - correlation * correlation).clamp(1e-15, 1.0);
     beta_share(rest, freedom / 2.0, 0.5)
 }
@@ -59,6 +60,8 @@ fn fraction(x: f64, a: f64, b: f64) -> f64 {
 
 /// The logarithm of the gamma function of a positive number: Stirling's series behind its recurrence.
 fn log_gamma(x: f64) -> f64 {
+    // From 10 on three terms of the series are exact to 12 digits; smaller numbers are brought there by
+    // Γ(x + 1) = x Γ(x).
     let (mut x, mut product) = (x, 1.0);
     while x < 10.0 {
         product *= x;
@@ -76,6 +79,7 @@ pub(super) fn corrected(probabilities: &[f64], tries: usize) -> Vec<f64> {
     order.sort_unstable_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
     let tries = tries.max(probabilities.len()) as f64;
     let mut least = 1.0_f64;
+    // From the worst one on, so that a better one never has a larger share of false ones.
     for (rank, (_, p)) in order.iter_mut().enumerate().rev() {
         least = least.min(*p * tries / (rank as f64 + 1.0));
         *p = least;
@@ -103,10 +107,12 @@ pub(super) fn change(values: &[f64]) -> Option<Change> {
     if values.len() < 2 * LEAST_SIDE {
         return None;
     }
+    // Ranks, since a single very slow run must not look like a change.
     let middle = (values.len() as f64 - 1.0) / 2.0;
     let mut ranked: Vec<f64> = ranks(values).into_iter().map(|rank| rank - middle).collect();
     let (at, size) = largest_step(&ranked);
     let mut random = 0x9E37_79B9_7F4A_7C15_u64;
+    // The order of the recordings counts as one of those that are tried: nothing has the probability 0.
     let mut as_large = 1.0;
     for _ in 0..SHUFFLES {
         shuffle(&mut ranked, &mut random);
@@ -127,6 +133,7 @@ fn largest_step(ranked: &[f64]) -> (usize, f64) {
         if before >= LEAST_SIDE && ranked.len().saturating_sub(before) >= LEAST_SIDE {
             let first = before as f64;
             let size = sum.abs() / (first * (count - first)).sqrt();
+            // Of equal steps the first one counts, also where sums are rounded in different ways.
             if size > best.1 + 1e-12 {
                 best = (before, size);
             }
@@ -150,6 +157,7 @@ fn shuffle(values: &mut [f64], random: &mut u64) {
 /// How many of its spreads a number lies above or below the median; nothing where numbers hardly differ.
 pub(super) fn deviations(values: &[f64]) -> Vec<f64> {
     let (middle, spread) = (median(values), super::numbers::spread(values));
+    // Runs that differ by less than a thousandth have no outliers, however alike the others are.
     let least = 1e-3 * mean(&values.iter().map(|value| value.abs()).collect::<Vec<_>>());
     let scale = spread.max(least);
     values.iter().map(|value| if scale > 0.0 { (value - middle) / scale } else { 0.0 }).collect()

@@ -120,6 +120,7 @@ pub(super) fn candidates<'m>(
         let (slow, fast) = halves.means(&feature.numbers());
         let is_time = feature.name.measure.is_time();
         if slow > fast && (!is_time || slow - fast >= 0.03 * difference) {
+            // Counts and settings have no milliseconds to be ordered by: all times come before them.
             let size = if is_time {
                 1.0 + slow - fast
             } else {
@@ -197,6 +198,7 @@ fn is_one(a: &Candidate<'_>, b: &Candidate<'_>) -> bool {
 
 /// Whether one may be a part of the other: it is never much larger.
 fn is_in(part: &Candidate<'_>, whole: &Candidate<'_>) -> bool {
+    // One run in twenty may be measured wrongly; the millisecond is for tiny features.
     let larger = part.values.iter().zip(&whole.values).filter(|(part, whole)| **part > **whole * 1.05 + 1.0);
     larger.count() * 20 <= part.values.len()
 }

@@ -189,6 +189,7 @@ pub(super) fn load(session: &Session, runs: usize, floor_ms: f64, has_rows: bool
     for (kind, sql) in times(floor_ms) {
         each(session, &sql, |row: Times| {
             let what = row.what.unwrap_or_default();
+            // They are in all stacks, and would be other names of every cause.
             if PLUMBING.iter().any(|frame| what.starts_with(frame)) {
                 return;
             }
@@ -203,12 +204,14 @@ pub(super) fn load(session: &Session, runs: usize, floor_ms: f64, has_rows: bool
         })?;
     }
     for (kind, measure, sql) in numbers() {
+        // Summaries have no single switches; where some runs lack them, the others would seem slow by them.
         if kind == Kind::Reason && !has_rows {
             continue;
         }
         each(session, &sql, |row: Number| {
             let Some(what) = row.what else { return };
             let run = usize::try_from(row.trace_id).unwrap_or(usize::MAX);
+            // Modules and settings are of the machine: every process has them.
             let of_machine = matches!(kind, Kind::Module | Kind::Setting);
             let process = (!of_machine).then(|| row.process.unwrap_or_else(|| "?".to_owned()));
             let name = Name { kind, measure, what, process };

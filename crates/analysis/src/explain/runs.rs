@@ -229,6 +229,7 @@ GROUP BY c.trace_id",
         runs.iter_mut().zip(both).filter_map(|(run, both)| Some((run, both?)))
     {
         let cpi = cycles / instructions;
+        // More instructions are other work, whose cycles may differ without anything in the way.
         let is_same_work = (instructions - usual).abs() < INSTRUCTION_CHANGE * usual;
         if is_same_work && (cpi - usual_cpi).abs() > CPI_CHANGE * usual_cpi {
             let change = "with the same number of instructions";

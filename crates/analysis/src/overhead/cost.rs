@@ -146,6 +146,7 @@ impl Costs {
         each(session, &cpu_sql(time), |row: Cpu| {
             let (thread, code) = (owners.thread(row.thread_key), owners.stack(row.stack_id));
             self.add(owners, thread, |cost| cost.own_cpu_ns += row.cpu_ns);
+            // Code of a product in its own thread has been counted with the thread.
             if code.product != thread.product && row.code_ns > 0 {
                 self.add(owners, code, |cost| cost.other_cpu_ns += row.code_ns);
             }
@@ -178,6 +179,7 @@ GROUP BY thread_key, instead_thread_key"
         each(session, &ready, |row: Ready| {
             let thread = owners.thread(row.thread_key);
             let instead = row.instead_thread_key.map_or(NOBODY, |instead| owners.thread(instead));
+            // Threads of one product that keep each other from running cost nobody else anything.
             if instead.product != thread.product {
                 self.add(owners, instead, |cost| cost.ready_ns += row.ready_ns);
             }

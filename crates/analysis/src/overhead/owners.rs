@@ -248,6 +248,7 @@ fn of_frame(
     if !LOGGERS.iter().any(|logger| logger.eq_ignore_ascii_case(file)) {
         return owner;
     }
+    // A method in the kernel's file shows that there were symbols for it; `ntdll.dll` has others.
     *is_kernel_named |= file.get(..2).is_some_and(|begin| begin.eq_ignore_ascii_case("nt"))
         && !file.eq_ignore_ascii_case("ntdll.dll");
     if LOGGING.iter().any(|begin| method.starts_with(begin)) {

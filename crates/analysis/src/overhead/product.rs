@@ -145,6 +145,7 @@ impl Products {
 }
 
 fn is_microsoft(company: &str) -> bool {
+    // Some files write the company with a sign in front, as in `© Microsoft`.
     let company = company.trim_start_matches(|c: char| !c.is_alphanumeric());
     company.get(.."microsoft".len()).is_some_and(|begin| begin.eq_ignore_ascii_case("microsoft"))
 }
