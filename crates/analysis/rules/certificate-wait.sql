@@ -1,6 +1,6 @@
 -- Checking a signature waits for a server
 -- card: 24
--- sentence: {victim} waited {total} while the chain of a certificate was checked, {count} times up to {longest}:
+-- sentence: {victim} waited {total} while the chain of a certificate was checked, {count|once|# times up to {longest}}:
 --   for a {culprit}, as a rule
 -- why: To check a signature, Windows may ask a server whether the certificate was revoked, or fetch a certificate. Where that
 --   server cannot be reached, each try waits until its time is up, 15 s as a rule.

@@ -1,7 +1,7 @@
 -- Programs start slowly because of Control Flow Guard
 -- card: 3
 -- sentence: {victim} spent {total} of CPU time starting {culprit}, where the kernel prepared Control
---   Flow Guard, {count} starts
+--   Flow Guard, {count|1 start|# starts}
 -- why: When a program starts, the kernel computes which functions of its executable may be called through pointers. In
 --   some versions of Windows 10 that takes time with the square of the number of functions.
 -- fix: Build executables that are started often, as those of tests, without /guard:cf, put their code into a library,

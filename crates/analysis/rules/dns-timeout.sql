@@ -1,6 +1,6 @@
 -- Names are looked up slowly, since a server does not answer
 -- card: 16
--- sentence: {victim} waited {total} for names, since the DNS server {culprit} did not answer: {count} queries, up to {longest}{adapter}
+-- sentence: {victim} waited {total} for names, since the DNS server {culprit} did not answer: {count|1 query|# queries}, up to {longest}{adapter}
 -- why: Windows asks the servers of its adapters one after the other, and waits for each until its time is up. A server that
 --   is dead or cannot be reached delays each name that is not in the cache, although the next server answers at once.
 -- fix: Take the server out of the settings of its adapter, switch the adapter off, or give the adapter with the good server

@@ -1,6 +1,6 @@
 -- A filter driver makes programs wait
 -- card: 1
--- sentence: {victim} waited {total} for the filter driver {culprit}{product}, {count} times up to {longest}
+-- sentence: {victim} waited {total} for the filter driver {culprit}{product}, {count|once|# times up to {longest}}
 -- why: A filter driver sees each operation on files before the file system does. While its callback waits, most
 --   often for a service in user mode that it has asked (FltSendMessage), the program stands still.
 -- fix: Exclude the folder or the program from scanning, update the product that the driver belongs to, or replace it.

@@ -1,6 +1,6 @@
 -- A program waits for pages from the disk
 -- card: 13
--- sentence: {victim} waited {total} for the disk to read its pages ({count} hard faults), most of them of {culprit}
+-- sentence: {victim} waited {total} for the disk to read its pages ({count|1 hard fault|# hard faults}), most of them of {culprit}
 -- why: Pages of programs and files are read when they are touched first. After a start of the machine, or when memory
 --   ran short, they are not in memory (a cold cache), and each touch waits for the disk.
 -- fix: Measure again with a warm cache before you compare runs; for good, use a faster disk, more memory, or make the

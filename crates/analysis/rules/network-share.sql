@@ -1,6 +1,6 @@
 -- Opening files on a network share takes long
 -- card: 24
--- sentence: {victim} waited {total} for the network share {culprit}: {count} file operations took up to {longest}
+-- sentence: {victim} waited {total} for the network share {culprit}: {count|1 file operation|# file operations} took up to {longest}
 -- why: Each operation on a file of a share is a question to its server. A server that is far away, busy or looked for under an
 --   old name answers late, and the program stands still meanwhile.
 -- fix: Copy the files to the own disk first, open them less often, or find out why {culprit} answers late (network, server, virus

@@ -1,6 +1,6 @@
 -- A system call answers with what it must not
 -- card: 7
--- sentence: {victim} called {culprit} {count} times and got STATUS_ACCESS_VIOLATION: {total} passed until it went on
+-- sentence: {victim} called {culprit} {count|once|# times} and got STATUS_ACCESS_VIOLATION: {total} passed until it went on
 -- why: The kernel answers with an access violation where an argument points to memory that it cannot read. A program that works elsewhere
 --   does not pass such arguments: an update of Windows, a driver or a library in between handles them wrongly, or the program passes wrong ones.
 -- fix: Compare with a machine or a version of Windows where it works (etwkit diff), look who sits between the program and the kernel, and report

@@ -1,6 +1,6 @@
 -- The same registry key is read again and again
 -- card: 22
--- sentence: {victim} waited {total} while {reader} read the registry key {culprit}{caller}: {count} reads, up to {rate} per second
+-- sentence: {victim} waited {total} while {reader} read the registry key {culprit}{caller}: {count|1 read|# reads}, up to {rate} per second
 -- why: Each read of the registry is a call into the kernel. One costs little, but code that looks up the same setting for each
 --   thing that it does pays for it thousands of times, and so does the program that asked for it.
 -- fix: Let the code that reads remember what it has read, or ask it less often (fewer, larger requests; no rendered messages).

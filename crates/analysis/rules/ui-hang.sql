@@ -1,6 +1,6 @@
 -- A window does not react
 -- card: 18
--- sentence: {victim} did not look for messages for {total}, {count} times up to {longest}, since its window {state} {culprit}
+-- sentence: {victim} did not look for messages for {total}, {count|once|# times up to {longest}}, since its window {state} {culprit}
 -- why: The thread of a window has to fetch each click and key. While it computes or waits within one of them, the window does
 --   not react, and Windows calls it "not responding" after 5 s.
 -- fix: Do the work on another thread and let that one tell the window when it is done.

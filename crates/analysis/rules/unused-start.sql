@@ -1,9 +1,9 @@
 -- Programs initialise a library that they do not use
 -- card: 20
 -- sentence: {victim} spent {total} of CPU time initialising {culprit}, which then did nothing else, in
---   {count} starts up to {longest}
+--   {count|1 start|# starts} up to {longest}
 -- why: Initialisers of a library run, and are compiled, when it is registered or first touched, whether or not the run
---   needs it. A program that measures only its own work does not see that time, but who starts it does.
+--   needs it. A program that measures only its own work does not see that time, but whoever starts it does.
 -- fix: Register the library only where it is used, or let it initialise itself at its first use (Lazy<T>, delay-load).
 -- not proved: That the library is never needed: in these runs it was not seen at work in a sample.
 -- needs: cpu_sample, samples with stacks, process

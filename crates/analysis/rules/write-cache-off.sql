@@ -1,6 +1,6 @@
 -- The write cache of a disk is off
 -- card: 4
--- sentence: The {culprit} is off: {victim} waited {total} for {count} writes, {mean_ns} each
+-- sentence: The {culprit} is off: {victim} waited {total} for {count|1 write|# writes}, {mean_ns} each
 -- why: Without its write cache a disk reports a write as done when the medium has it, which takes milliseconds instead of
 --   microseconds. Programs that write through or wait for each write stand still meanwhile.
 -- fix: Switch on write caching for the disk (Device Manager, Policies) if the machine has a battery or the data can be

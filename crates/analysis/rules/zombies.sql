@@ -1,7 +1,7 @@
 -- A program keeps processes that have ended
 -- card: 24
 -- severity: note
--- sentence: {culprit} keeps handles to {count} processes that have ended, for up to {longest}
+-- sentence: {culprit} keeps handles to {count|1 process that has ended|# processes that have ended}, for up to {longest}
 -- why: As long as somebody has a handle to a process, the kernel cannot forget it. What is left of each of them takes about
 --   64 KB and a process id; with thousands, machines become slow and run out of memory.
 -- fix: Close the handle of each process that was started (CloseHandle; in .NET dispose the Process).

@@ -1,28 +1,57 @@
-//! Sentences of findings: `{column}` stands for a value of the row.
+//! Sentences of findings: `{column}` stands for a value of the row, and `{count|once|# times}` for the first
+//! text if that is 1, else for the second one with the number in place of `#`.
 
 use etwkit_query::dump::any_rows::AnyValue;
 use etwkit_query::numbers::Numbers;
 
 /// Fills a template. What no value has stays empty; braces without a partner stay as they are.
 pub(super) fn fill<'v>(template: &str, value: impl Fn(&str) -> Option<&'v AnyValue>) -> String {
+    filled(template, &value)
+}
+
+fn filled<'v>(template: &str, value: &dyn Fn(&str) -> Option<&'v AnyValue>) -> String {
     let mut text = String::with_capacity(template.len());
     let mut rest = template;
     while let Some((before, behind)) = rest.split_once('{') {
         text.push_str(before);
-        let Some((name, after)) = behind.split_once('}') else {
+        let Some((inner, after)) = partner(behind).and_then(|end| behind.split_at_checked(end)) else {
             text.push('{');
             rest = behind;
             continue;
         };
-        // `{total}` is the column `total_ns`: the unit need not be written.
-        let long = format!("{name}_ns");
-        let found = value(name).map(|value| (name, value)).or_else(|| Some((&*long, value(&long)?)));
-        if let Some((name, value)) = found {
-            text.push_str(&write(name, value));
-        }
-        rest = after;
+        text.push_str(&place(inner, value));
+        rest = after.strip_prefix('}').unwrap_or(after);
     }
     text + rest
+}
+
+/// Where the brace is that closes one in front of the text.
+fn partner(text: &str) -> Option<usize> {
+    let mut open = 1_usize;
+    let closes = |letter: char| {
+        match letter {
+            '{' => open += 1,
+            '}' => open -= 1,
+            _ => {}
+        }
+        open == 0
+    };
+    text.find(closes)
+}
+
+/// What stands between two braces.
+fn place<'v>(inner: &str, value: &dyn Fn(&str) -> Option<&'v AnyValue>) -> String {
+    let (name, forms) = inner.split_once('|').map_or((inner, None), |(name, forms)| (name, Some(forms)));
+    // `{total}` is the column `total_ns`: the unit need not be written.
+    let long = format!("{name}_ns");
+    let found = value(name).map(|value| (name, value)).or_else(|| Some((&*long, value(&long)?)));
+    let Some((name, found)) = found else { return String::new() };
+    let number = write(name, found);
+    match forms.and_then(|forms| forms.split_once('|')) {
+        Some((one, _)) if found.whole() == Some(1) => filled(one, value),
+        Some((_, many)) => filled(&many.replace('#', &number), value),
+        None => number,
+    }
 }
 
 /// A value as people read it, by the unit that its column names.
@@ -90,11 +119,14 @@ mod tests {
             ("size_bytes", AnyValue::Whole(3 << 20)),
             ("share_percent", AnyValue::Number(12.34)),
             ("count", AnyValue::Whole(12_345)),
+            ("one", AnyValue::Whole(1)),
             ("pid", AnyValue::Whole(12_345)),
         ];
         let value = |name: &str| row.iter().find(|(known, _)| *known == name).map(|(_, value)| value);
         let template =
             "{culprit}: {total}, {total_ns}, {size_bytes}, {share_percent}, {count} of {pid}{none} {";
         assert_eq!(fill(template, value), "x.sys: 2.00 ms, 2.00 ms, 3.0 MiB, 12.3 %, 12 345 of 12345 {");
+        let times = "{count|once|# times up to {total}}, {one|1 query|# queries}, {none|a|b}{one|x}";
+        assert_eq!(fill(times, value), "12 345 times up to 2.00 ms, 1 query, 1");
     }
 }

@@ -111,7 +111,7 @@ fn delays_that_windows_tells_of_are_hangs_and_count_once_where_they_overlap() {
     let [one] = &told[..] else { panic!("{told:?}") };
     assert_eq!(
         one.sentence,
-        "window.exe (4) did not look for messages for 700 ms, 1 times up to 700 ms, since its window was busy \
+        "window.exe (4) did not look for messages for 700 ms, once, since its window was busy \
          with what was not recorded"
     );
     assert_eq!((one.cost_ns, one.from_ns, one.to_ns), (Some(700 * MS), Some(1000 * MS), Some(1700 * MS)));
