@@ -84,7 +84,7 @@ fn grouped(number: u64) -> String {
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (place, digit) in digits.chars().enumerate() {
         if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push('_');
+            text.push(' ');
         }
         text.push(digit);
     }
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn digits_stand_in_groups_of_three() {
-        for (number, text) in [(7, "7"), (1234, "1_234"), (1_234_567, "1_234_567")] {
+        for (number, text) in [(7, "7"), (1234, "1 234"), (1_234_567, "1 234 567")] {
             assert_eq!(grouped(number), text);
         }
     }

@@ -85,14 +85,24 @@ pub(crate) fn with_suggestion(error: &clap::Error, text: String) -> String {
     }
     let root = Cli::command();
     let dumps = root.find_subcommand("dump").into_iter().flat_map(clap::Command::get_subcommands);
-    let ours: Vec<&str> = root.get_subcommands().chain(dumps).map(clap::Command::get_name).collect();
+    let dumps: Vec<&str> = dumps.map(clap::Command::get_name).collect();
+    let commands = root.get_subcommands().map(clap::Command::get_name);
+    let ours: Vec<&str> = commands.chain(dumps.iter().copied()).collect();
     let letters = |word: &str| {
         let mut letters: Vec<char> = word.to_lowercase().chars().collect();
         letters.sort_unstable();
         letters
     };
     let swapped = ours.iter().find(|known| letters(known) == letters(word)).map(ToString::to_string);
-    match swapped.or_else(|| similar(word, &ours).into_iter().next()) {
+    let like = swapped.or_else(|| similar(word, &ours).into_iter().next());
+    // A dump that stands where its command should.
+    let is_of_dump = |like: &String| {
+        dumps.contains(&like.as_str())
+            && root.find_subcommand(like).is_none()
+            && !text.contains(" dump [OPTIONS]")
+    };
+    let like = like.map(|like| if is_of_dump(&like) { format!("dump {like}") } else { like });
+    match like {
         Some(like) => text.replacen("\n\nUsage", &format!("\n\n  tip: do you mean '{like}'?\n\nUsage"), 1),
         None => text,
     }
@@ -417,6 +427,9 @@ mod tests {
         let error = Cli::try_parse_from(["etwkit", "dump", "cup", "x.etl"]).unwrap_err();
         let text = with_suggestion(&error, error.render().to_string());
         assert!(text.contains("\n\n  tip: do you mean 'cpu'?\n\nUsage"), "{text}");
+        let error = Cli::try_parse_from(["etwkit", "wait", "x.etl"]).unwrap_err();
+        let text = with_suggestion(&error, error.render().to_string());
+        assert!(text.contains("tip: do you mean 'dump wait'?"), "{text}");
     }
 
     #[test]

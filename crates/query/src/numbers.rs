@@ -109,10 +109,13 @@ impl Numbers {
         format!("{sign}{}{}{:0digits$}", self.grouped(number / one), self.decimal, number % one)
     }
 
-    /// A number with so many digits behind the mark, without groups.
+    /// A number with so many digits behind the mark, without groups. What is rounded to 0 has no sign.
     #[must_use]
     pub fn fixed(&self, number: f64, digits: usize) -> String {
-        self.marked(format!("{number:.digits$}"))
+        let text = format!("{number:.digits$}");
+        let rounded =
+            text.strip_prefix('-').filter(|size| size.bytes().all(|byte| matches!(byte, b'0' | b'.')));
+        self.marked(rounded.map_or_else(|| text.clone(), str::to_owned))
     }
 
     /// A length of time in nanoseconds as seconds with so many digits, without groups.
@@ -201,6 +204,14 @@ mod tests {
         ] {
             assert_eq!(Numbers::like(wrong), None, "{wrong}");
         }
+    }
+
+    #[test]
+    fn what_is_rounded_to_0_has_no_sign() {
+        let numbers = Numbers::default();
+        let texts = [-0.04, -0.0, -0.05, 0.04, -1.0].map(|number| numbers.fixed(number, 1));
+        assert_eq!(texts, ["0.0", "0.0", "-0.1", "0.0", "-1.0"]);
+        assert_eq!(numbers.fixed(-0.4, 0), "0");
     }
 
     #[test]

@@ -51,6 +51,9 @@ pub struct RunArgs {
     /// together. The file is named by the case, the duration, the machine and the time
     #[arg(long, value_name = "PROFILE")]
     pub record: Vec<String>,
+    /// Record nothing and only measure, as without --record
+    #[arg(long, conflicts_with = "record")]
+    pub no_record: bool,
     /// Folder of the recordings
     #[arg(long, value_name = "FOLDER", requires = "record", default_value = ".")]
     pub to: PathBuf,

@@ -43,7 +43,8 @@ fn wall(both: &Sides) -> String {
     };
     let difference = b.wall_ns.saturating_sub(a.wall_ns);
     match difference {
-        0 => format!("B takes as long as A ({of_a} s{what})"),
+        // What would be printed as 0.000 s is no difference.
+        -499_999..=499_999 => format!("B takes as long as A ({of_a} s{what})"),
         _ => {
             let word = if difference > 0 { "longer" } else { "less" };
             format!(
