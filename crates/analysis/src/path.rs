@@ -177,7 +177,7 @@ fn candidate(thread: Thread, slices: &Slices, part: Range, is_chosen: bool) -> O
         let Some((begin, end)) = slice.begin().zip(slice.end()) else { continue };
         let (begin, end) = (begin.max(part.min), end.min(part.max));
         if begin < end {
-            run_ns = run_ns.saturating_add(end - begin);
+            run_ns = run_ns.saturating_add(end.saturating_sub(begin));
             ran = Some((ran.map_or(begin, |(from, _)| from), end));
         }
     }

@@ -30,14 +30,14 @@ pub(super) fn line<'v>(template: &str, value: impl Fn(&str) -> Option<&'v AnyVal
     Some(filled.collect::<Vec<_>>().join(" "))
 }
 
-/// A word of a line of evidence as every shell takes it. What would end its quotes stands for any character,
-/// as in a pattern.
+/// A word of a line of evidence as every shell takes it. What would end its quotes or its line stands for any
+/// character, as in a pattern: lines of evidence lie one below the other.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:,%+=".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();
     }
-    format!("'{}'", word.replace('\'', "?"))
+    format!("'{}'", word.replace(|c: char| c == '\'' || c.is_control(), "?"))
 }
 
 /// The words of a command line, as a shell takes it apart: what stands between quotes is one.
@@ -96,6 +96,14 @@ mod tests {
             line("dump wait --method 'Ntfs*' --process 12", value).as_deref(),
             Some("dump wait --method 'Ntfs*' --process 12")
         );
+    }
+
+    #[test]
+    fn a_name_with_a_line_break_stays_in_its_line() {
+        let evil = AnyValue::Text("a\ndump\u{1b}cpu".to_owned());
+        let value = |name: &str| (name == "culprit").then_some(&evil);
+        let written = line("dump cpu --provider {culprit} --details", value);
+        assert_eq!(written.as_deref(), Some("dump cpu --provider 'a?dump?cpu' --details"));
     }
 
     #[test]

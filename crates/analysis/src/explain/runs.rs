@@ -158,7 +158,7 @@ pub(super) fn compare(
     };
     for (place, run) in runs.iter_mut().enumerate() {
         let ms = of_tags(place);
-        if let Some(metric) = run.metric.filter(|metric| ms > ANTIVIRUS_SHARE * metric) {
+        if let Some(metric) = time_of(run).filter(|metric| ms > ANTIVIRUS_SHARE * metric) {
             run.differs.push(format!("antivirus: {ms:.0} ms, {:.0} % of the run", 100.0 * ms / metric));
         }
     }
@@ -185,6 +185,11 @@ fn of_runs(session: &Session, sql: &str, count: usize) -> Result<Vec<Option<f64>
     Ok(values)
 }
 
+/// The metric of a run where something can be a share of it: SQL of the user may give 0 or less.
+fn time_of(run: &Run) -> Option<f64> {
+    run.metric.filter(|metric| *metric > 0.0)
+}
+
 fn hard_faults(runs: &mut [Run], matrix: &Matrix) {
     let mut sums = vec![0.0; runs.len()];
     let is_time = |measure: Measure| measure == Measure::Time;
@@ -195,7 +200,7 @@ fn hard_faults(runs: &mut [Run], matrix: &Matrix) {
     }
     let usual = median(&sums);
     for (run, ms) in runs.iter_mut().zip(sums) {
-        if let Some(metric) = run.metric.filter(|metric| (ms - usual).abs() > HARD_FAULT_SHARE * metric) {
+        if let Some(metric) = time_of(run).filter(|metric| (ms - usual).abs() > HARD_FAULT_SHARE * metric) {
             let share = 100.0 * (ms - usual).abs() / metric;
             run.differs
                 .push(format!("hard faults: {ms:.0} ms, usually {usual:.0} ({share:.0} % of the run)"));
@@ -286,4 +291,23 @@ fn others_have(session: &Session, sql: &str, runs: &mut [Run]) -> Result<()> {
 /// How many spreads each run is from the median.
 pub(super) fn distances(metric: &[f64]) -> Vec<f64> {
     deviations(metric)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::feature::Name;
+    use super::*;
+
+    #[test]
+    fn nothing_is_a_share_of_a_metric_that_is_no_time() {
+        let mut matrix = Matrix::new(4);
+        let (kind, measure) = (Kind::HardFault, Measure::Time);
+        matrix.add(2, Name { kind, measure, what: String::new(), process: None }, 0.0, 500.0);
+        matrix.add(3, Name { kind, measure, what: String::new(), process: None }, 0.0, 500.0);
+        let run = |metric| Run { metric: Some(metric), ..Run::default() };
+        let mut runs = [run(-5.0), run(1000.0), run(0.0), run(1000.0)];
+        hard_faults(&mut runs, &matrix);
+        let differs: Vec<usize> = runs.iter().map(|run| run.differs.len()).collect();
+        assert_eq!(differs, [0, 1, 0, 1]);
+    }
 }

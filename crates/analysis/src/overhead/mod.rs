@@ -204,8 +204,8 @@ impl OverheadRequest {
     fn row(&self, product: &Product, cost: &Cost, has: Has) -> OverheadRow {
         let known = |is_recorded: bool, value: i64| is_recorded.then_some(value);
         let (others, dpc) = (cost.other_cpu_ns, cost.dpc_isr_ns);
-        let cpu = cost.own_cpu_ns + others + dpc;
-        let caused = others + dpc + cost.wait_ns + cost.ready_ns;
+        let cpu = cost.own_cpu_ns.saturating_add(others).saturating_add(dpc);
+        let caused = others.saturating_add(dpc).saturating_add(cost.wait_ns).saturating_add(cost.ready_ns);
         let sort = match self.sort {
             OverheadSort::Caused => caused,
             OverheadSort::Cpu => cpu,

@@ -197,7 +197,11 @@ fn of_modules(rows: &[ModuleRow], products: &mut Products) -> (HashMap<i32, Owne
         let owner = own(row);
         if owner != NOBODY {
             processes.insert(process, owner);
-            folders.insert(process, folder(&row.path));
+            // An empty folder would be the begin of every other one.
+            let home = folder(&row.path);
+            if !home.is_empty() {
+                folders.insert(process, home);
+            }
         }
     }
     let modules = rows.iter().map(|row| {
@@ -273,4 +277,30 @@ fn of_stacks(trace: &TraceFrames, frames: &[Owner]) -> (Vec<Owner>, Vec<Owner>) 
         });
     }
     (all, waiting)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_without_a_folder_owns_no_other_file() {
+        let row = |module_id, name: &str, path: &str, company: Option<&str>| ModuleRow {
+            module_id,
+            process_key: Some(1),
+            name: name.to_owned(),
+            path: path.to_owned(),
+            company: company.map(str::to_owned),
+            product_name: None,
+            is_executable: company.is_some(),
+        };
+        let rows = [
+            row(1, "tool.exe", "tool.exe", Some("North Ltd")),
+            row(2, "old.dll", r"C:\Windows\System32\old.dll", None),
+        ];
+        let mut products = Products::new(&OverheadRequest::default(), true);
+        let (modules, processes) = of_modules(&rows, &mut products);
+        assert_eq!(modules.get(&2), Some(&NOBODY));
+        assert_eq!(modules.get(&1), processes.get(&1));
+    }
 }

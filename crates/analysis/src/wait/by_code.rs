@@ -294,12 +294,14 @@ fn add(row: &mut WaitSum, mark: &mut Mark, wait: &Wait) {
     let longer = |max: Option<i64>, length: i64| Some(max.map_or(length, |max| max.max(length)));
     if let Some((start, end)) = wait.waiting() {
         row.waits += 1;
-        row.wait_sum_ns = row.wait_sum_ns.saturating_add(end - start);
-        row.wait_max_ns = longer(row.wait_max_ns, end - start);
+        let length = end.saturating_sub(start);
+        row.wait_sum_ns = row.wait_sum_ns.saturating_add(length);
+        row.wait_max_ns = longer(row.wait_max_ns, length);
     }
     if let Some((start, end)) = wait.ready() {
-        row.ready_sum_ns = row.ready_sum_ns.saturating_add(end - start);
-        row.ready_max_ns = longer(row.ready_max_ns, end - start);
+        let length = end.saturating_sub(start);
+        row.ready_sum_ns = row.ready_sum_ns.saturating_add(length);
+        row.ready_max_ns = longer(row.ready_max_ns, length);
     }
     row.preemptions += i64::from(wait.is_preemption);
     row.unknown += i64::from(wait.is_unknown);
@@ -320,4 +322,18 @@ fn join(sum: &mut i64, until: &mut i64, interval: Option<(i64, i64)>) {
     let Some((start, end)) = interval else { return };
     *sum = sum.saturating_add(end.saturating_sub(start.max(*until)).max(0));
     *until = end.max(*until);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_longer_than_a_number_holds_is_cut() {
+        let wait = Wait { wait_start: Some(i64::MIN), wait_end: Some(i64::MAX), ..Wait::default() };
+        let mut mark = Mark { name: 0, thread_key: i64::MIN, waited: i64::MIN, ready: i64::MIN };
+        let mut row = WaitSum::default();
+        add(&mut row, &mut mark, &wait);
+        assert_eq!((row.waits, row.wait_sum_ns, row.wait_max_ns), (1, i64::MAX, Some(i64::MAX)));
+    }
 }
