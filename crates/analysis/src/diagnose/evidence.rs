@@ -16,6 +16,7 @@ pub struct Printed {
 /// A line of evidence of a rule with the values of a row; nothing where it names one that is null in this
 /// row. Each word is filled by itself, so that no name of a trace becomes a second word or an option.
 pub(super) fn line<'v>(template: &str, value: impl Fn(&str) -> Option<&'v AnyValue>) -> Option<String> {
+    // A column that is null would leave an option without its value, which then means something else.
     let mut named = template.split('{').skip(1).filter_map(|rest| rest.split_once('}'));
     if named.any(|(name, _)| matches!(value(name), Some(AnyValue::Missing))) {
         return None;
@@ -23,6 +24,7 @@ pub(super) fn line<'v>(template: &str, value: impl Fn(&str) -> Option<&'v AnyVal
     let filled = words(template).into_iter().map(|word| {
         let text = fill(&word, &value);
         match text.strip_prefix('-') {
+            // Quotes do not help here: the program would read such a word as one of its options.
             Some(rest) if !word.starts_with('-') => quoted(&format!("?{rest}")),
             _ => quoted(&text),
         }

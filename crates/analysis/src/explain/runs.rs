@@ -16,7 +16,7 @@ use crate::Result;
 /// two thousand does.
 pub(super) const OUTLIER: f64 = 3.5;
 
-/// A change over time that is at least that unlikely by chance is told.
+/// A change over time that is at least that unlikely by chance is reported.
 pub(super) const CHANGED: f64 = 0.01;
 
 /// A checkpoint of NTFS blocks all others of its volume: from so many milliseconds on a run is another one.
@@ -31,7 +31,8 @@ const HARD_FAULT_SHARE: f64 = 0.05;
 const CPI_CHANGE: f64 = 0.10;
 const INSTRUCTION_CHANGE: f64 = 0.03;
 
-/// A mean frequency that is so much lower than that of the others.
+/// A mean frequency that is so much lower than that of the others makes a run another one: a higher one is no
+/// disturbance.
 const FREQUENCY_CHANGE: f64 = 0.05;
 
 /// A run.
@@ -106,6 +107,7 @@ pub(super) fn metric_of(runs: &[Run], run: usize) -> Option<f64> {
 pub(super) fn load(session: &Session) -> Result<Vec<Run>> {
     let mut runs: BTreeMap<i64, Run> = BTreeMap::new();
     each(session, RECORDINGS, |row: Recording| {
+        // Either file may have been renamed; the one that was not carries the name of the test.
         let files = [row.source_name.clone(), format!("{}.etwx", row.name)];
         let named = files.iter().find_map(|file| TestName::parse(file));
         let performed_at = named.as_ref().and_then(|named| named.performed_at);
@@ -198,6 +200,7 @@ fn hard_faults(runs: &mut [Run], matrix: &Matrix) {
     for feature in faults {
         sums.iter_mut().zip(feature.numbers()).for_each(|(sum, value)| *sum += value);
     }
+    // The median, so that the runs that are disturbed do not move what counts as usual.
     let usual = median(&sums);
     for (run, ms) in runs.iter_mut().zip(sums) {
         if let Some(metric) = time_of(run).filter(|metric| (ms - usual).abs() > HARD_FAULT_SHARE * metric) {
@@ -234,6 +237,8 @@ GROUP BY c.trace_id",
         runs.iter_mut().zip(both).filter_map(|(run, both)| Some((run, both?)))
     {
         let cpi = cycles / instructions;
+        // More work has other cycles for each instruction, too; only with the same work is the machine to
+        // blame.
         let is_same_work = (instructions - usual).abs() < INSTRUCTION_CHANGE * usual;
         if is_same_work && (cpi - usual_cpi).abs() > CPI_CHANGE * usual_cpi {
             let change = "with the same number of instructions";
@@ -276,6 +281,7 @@ fn others_have(session: &Session, sql: &str, runs: &mut [Run]) -> Result<()> {
         values.values().for_each(|value| *counts.entry(value).or_default() += 1);
         let usual = counts
             .iter()
+            // Of equally frequent values the first by name, so that the answer does not depend on order.
             .max_by(|a, b| a.1.cmp(b.1).then(b.0.cmp(a.0)))
             .map(|(value, _)| (*value).to_owned());
         let Some(usual) = usual else { continue };

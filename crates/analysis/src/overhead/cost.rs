@@ -132,6 +132,8 @@ impl Costs {
     }
 
     fn add(&mut self, owners: &Owners, owner: Owner, add: impl FnOnce(&mut Cost)) {
+        // Windows and what is unknown have a number beyond all products, so that their costs are dropped
+        // here.
         if let Some(cost) = self.of.get_mut(owner.product as usize) {
             add(cost);
             if let Some(file) = owners.file(owner.module)
@@ -146,6 +148,7 @@ impl Costs {
         each(session, &cpu_sql(time), |row: Cpu| {
             let (thread, code) = (owners.thread(row.thread_key), owners.stack(row.stack_id));
             self.add(owners, thread, |cost| plus(&mut cost.own_cpu_ns, row.cpu_ns));
+            // Its own code in its own threads is counted as theirs, once.
             if code.product != thread.product && row.code_ns > 0 {
                 self.add(owners, code, |cost| plus(&mut cost.other_cpu_ns, row.code_ns));
             }
@@ -161,6 +164,7 @@ GROUP BY thread_key, stack_id"
         );
         each(session, &waits, |row: Waits| {
             let thread = owners.thread(row.thread_key);
+            // Without a stack nothing says whose code waits.
             let code = row.stack_id.map_or(NOBODY, |stack| owners.waiting(stack));
             if code.product != thread.product {
                 self.add(owners, code, |cost| {
@@ -170,6 +174,7 @@ GROUP BY thread_key, stack_id"
                 });
             }
         })?;
+        // `instead_ns` is there only where the thread named ran for a part of the time ready.
         let ready = format!(
             "SELECT thread_key, instead_thread_key, sum(coalesce(instead_ns, ready_ns)) AS ready_ns
 FROM context_switch WHERE ready_ns > 0 AND instead_thread_key IS NOT NULL{within}

@@ -28,7 +28,7 @@ use product::Product;
 /// Products that are shown if no other number is asked for.
 const SHOWN: usize = 20;
 /// Tags of the built-in rules that name products of others. The rest are parts of Windows, of runtimes and of
-/// programs, which cost what somebody asked them for.
+/// programs, which cost what they were asked to do.
 const PRODUCT_TAGS: &str = r"Antivirus\*;Agents\*";
 
 etwkit_query::declare! {
@@ -194,6 +194,8 @@ impl OverheadRequest {
         }
         let all = TextFilter::parse("");
         let built_in = if self.product.is_some() { all.clone() } else { TextFilter::parse(PRODUCT_TAGS) };
+        // The built-in set always counts; files add sets of their own, which may tag the same stack once
+        // more.
         let mut found = vec![tags::owners(session, default_tags(), &built_in)?];
         for set in session.tags().iter() {
             found.push(tags::owners(session, set, &all)?);

@@ -178,7 +178,7 @@ pub(super) fn at(all: &[Owner], number: i64) -> Owner {
 }
 
 /// Owners of modules, and of processes by their executables. A library in the folder of the executable came
-/// with the program: it is a part of it, whoever made it.
+/// with the program: it is a part of it, whatever company made it.
 fn of_modules(rows: &[ModuleRow], products: &mut Products) -> (HashMap<i32, Owner>, HashMap<i64, Owner>) {
     let mut own = |row: &ModuleRow| {
         let file = File {
@@ -191,6 +191,7 @@ fn of_modules(rows: &[ModuleRow], products: &mut Products) -> (HashMap<i32, Owne
         let module = key(row.module_id);
         products.of(&file).map_or(NOBODY, |product| Owner { product, module })
     };
+    // Executables first: their folders say whose the libraries are that are looked at below.
     let (mut processes, mut folders) = (HashMap::new(), HashMap::new());
     for row in rows.iter().filter(|row| row.is_executable) {
         let Some(process) = row.process_key else { continue };
@@ -228,6 +229,7 @@ pub(super) fn of_threads(
     let owner = rows.into_iter().map(|row| {
         let own = row.process_key.and_then(|process| processes.get(&process)).copied().unwrap_or(NOBODY);
         let began = row.start_frame_id.map_or(NOBODY, &mut began);
+        // Worker threads of a scanner inside of other programs begin in its own file.
         (key(row.thread_key), if began == NOBODY { own } else { began })
     });
     Ok(owner.collect())
@@ -252,6 +254,8 @@ fn of_frame(
     if !LOGGERS.iter().any(|logger| logger.eq_ignore_ascii_case(file)) {
         return owner;
     }
+    // Any kernel function with a name shows that its symbols were found; ntdll.dll begins alike and is no
+    // kernel.
     *is_kernel_named |= file.get(..2).is_some_and(|begin| begin.eq_ignore_ascii_case("nt"))
         && !file.eq_ignore_ascii_case("ntdll.dll");
     if LOGGING.iter().any(|begin| method.starts_with(begin)) {
@@ -270,6 +274,8 @@ fn of_stacks(trace: &TraceFrames, frames: &[Owner]) -> (Vec<Owner>, Vec<Owner>) 
         let own = at(frames, frame.into());
         let from = |all: &[Owner]| caller.map_or(NOBODY, |caller| at(all, caller.into()));
         all.push(if own == NOBODY { from(&all) } else { own });
+        // Below a file system no filter is to blame any more, until other code of a product is called from
+        // there.
         waiting.push(match own == NOBODY {
             true if systems.has(frame) => NOBODY,
             true => from(&waiting),

@@ -39,7 +39,7 @@ pub(super) enum Endpoint {
     Event(usize),
     /// At the begin or end of each region of that GUID.
     Region(String, Side),
-    /// As long before or after the other end as a field of an event tells.
+    /// As long before or after the other end as a field of an event says.
     Duration {
         event: usize,
         field: String,

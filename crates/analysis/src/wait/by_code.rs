@@ -56,7 +56,7 @@ impl Wait {
         Self::interval(self.ready_start, self.ready_end)
     }
 
-    /// What tells processes apart; those without a key last.
+    /// What processes are sorted by; those without a key come last.
     fn process(&self) -> (bool, Option<i64>) {
         (self.process_key.is_none(), self.process_key)
     }
@@ -215,6 +215,8 @@ impl<'a> Sums<'a> {
     /// Rows by process and name. Unions need waits in the order of their begins, threads are counted in their
     /// order.
     fn of(mut self, waits: &mut [Wait]) -> Vec<WaitSum> {
+        // Three orders of the same waits instead of a set for each row: a row needs only the last thread, and
+        // the end so far.
         waits.sort_by_key(|wait| (wait.process(), wait.thread_key));
         let mut firsts: HashMap<(bool, Option<i64>), usize> = HashMap::new();
         self.each(waits, &mut firsts, add);
@@ -241,6 +243,7 @@ impl<'a> Sums<'a> {
         take: impl Fn(&mut WaitSum, &mut Mark, &Wait),
     ) {
         self.seen.fill(0);
+        // From 1 on, since 0 says that no wait has had the name yet.
         let mut numbers = 1..;
         for of_process in waits.chunk_by(|a, b| a.process() == b.process()) {
             let Some(process) = of_process.first() else { continue };
@@ -251,6 +254,7 @@ impl<'a> Sums<'a> {
                 for frame in self.trace.stack(stack) {
                     let Some(name) = self.code.of(frame) else { continue };
                     let Some(seen) = self.seen.get_mut(name) else { continue };
+                    // A recursive method is several frames of a stack, and waits once.
                     if std::mem::replace(seen, number) == number {
                         continue;
                     }
@@ -265,6 +269,7 @@ impl<'a> Sums<'a> {
 
     /// Finds the rows of a process, which lie together from the first one on.
     fn begin(&mut self, first: usize, process_key: Option<i64>) {
+        // Names are shared by all processes and rows are not.
         self.row_of.fill(None);
         let of_process = self.rows.iter().zip(&self.marks).enumerate().skip(first);
         for (number, (_, mark)) in of_process.take_while(|(_, (row, _))| row.process_key == process_key) {
@@ -280,6 +285,7 @@ impl<'a> Sums<'a> {
         }
         let (module, method) = self.code.names.get(name).cloned().unwrap_or_default();
         self.rows.push(WaitSum { process_key, module, method, ..WaitSum::default() });
+        // Less than any key or time, so that the first wait always counts as new.
         self.marks.push(Mark { name, thread_key: i64::MIN, waited: i64::MIN, ready: i64::MIN });
         let row = self.rows.len() - 1;
         if let Some(known) = self.row_of.get_mut(name) {
