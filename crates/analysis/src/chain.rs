@@ -15,13 +15,14 @@ use crate::time_line::sums;
 use crate::trace_end::TraceEnds;
 use crate::wait::{WaitBy, WaitRequest, WaitRow};
 
-/// A wait is followed if what its thread did meanwhile is at most so many times as long.
+/// A wait is followed if what its thread did meanwhile is at most so many times as long: a readying thread
+/// that was busy for nearly all of the time is an explanation by itself.
 const LEAST_SHARE: i64 = 10;
 
-/// Links of a chain that are followed.
+/// Links of a chain that are followed. Real chains have a handful of them, so that a longer one is damage.
 const MAX_LINKS: usize = 64;
 
-/// Waits whose chains are reported if the request does not say how many.
+/// Waits whose chains are shown if the request does not say how many.
 const DEFAULT_CHAINS: usize = 3;
 
 /// The chains of the longest waits that a request for waits chooses.
@@ -29,8 +30,8 @@ const DEFAULT_CHAINS: usize = 3;
 pub struct ChainRequest {
     /// Which waits; what they are summed up by is not used.
     pub waits: WaitRequest,
-    /// Whether waits are told that a chain could have followed instead: all others of the readying thread in
-    /// that time.
+    /// Whether the waits that a chain could have followed instead are listed: all others of the readying
+    /// thread in that time.
     pub all_waits: bool,
 }
 
@@ -131,9 +132,9 @@ impl Chain {
     }
 }
 
-/// Waits with these reasons are no begin of a chain unless they are asked for: somebody sleeps because it
-/// wants to, or waits for work that nobody has. Where a thread waits for one that sleeps, the chain comes
-/// there all the same.
+/// Waits with these reasons begin no chain unless they are asked for: a thread sleeps because it wants to, or
+/// waits for work that does not exist yet. A chain reaches a sleep all the same where another thread waits
+/// for the one that sleeps.
 const NOBODY_WAITED: &str = "!DelayExecution;!WrDelayExecution;!WrQueue;!WrLpcReceive";
 
 impl ChainRequest {
@@ -165,7 +166,8 @@ impl ChainRequest {
         self.follow(session, &waits, &Known::load(session)?)
     }
 
-    /// The same, of an extract that is known: whoever asks for many chains reads that once.
+    /// The chains in an extract whose threads and stacks are already read, so that many requests read these
+    /// once.
     pub(crate) fn ask_of(&self, session: &Session, known: &Known) -> Result<Vec<Chain>> {
         self.follow(session, &self.effective().list(session)?, known)
     }
@@ -185,6 +187,7 @@ fn parts(waits: &[WaitRow], ends: &TraceEnds) -> Vec<Range> {
             Range { min: wait.start_ns, max: known.max(wait.start_ns) }
         })
         .collect();
+    // Parts that overlap become one, so that no context switch is read and held twice.
     all.sort_unstable_by_key(|part| (part.min, part.max));
     all.dedup_by(|next, kept| {
         let touches = next.min <= kept.max;
@@ -199,7 +202,7 @@ fn parts(waits: &[WaitRow], ends: &TraceEnds) -> Vec<Range> {
 /// Where a chain ended, before what a DPC did is known.
 enum End {
     Known(RootKind),
-    /// A DPC, by its number among those to be described.
+    /// A DPC, by its number among those that are looked up later.
     Dpc(usize),
     /// A thread that mostly ran or was ready from the first time to the second one.
     Ran {
@@ -252,6 +255,7 @@ impl Walker<'_> {
         for (chain, wait) in (1..).zip(waits) {
             let Some((thread, slice)) = self.find(wait) else { continue };
             let Walk { links, others, end } = self.walk(thread, &slice, &mut roots);
+            // Rows are complete but for the root: what a DPC did is read for all chains at once, below.
             let row = |link, thread, slice: &Slice| ChainRow { chain, link, ..self.link(thread, slice) };
             let links: Vec<ChainRow> =
                 (1..).zip(links).map(|(link, (thread, slice))| row(link, thread, &slice)).collect();
@@ -261,6 +265,7 @@ impl Walker<'_> {
         }
         let told = roots.tell(session, &self.slices, &self.known.stacks)?;
         let chain = |(links, others, end): (Vec<ChainRow>, Vec<ChainRow>, End)| {
+            // The root counts as one link more, so that waits beside it can be found by that number.
             let (chain, link) = links.last().map_or((0, 1), |last| (last.chain, last.link + 1));
             let root = match end {
                 End::Known(kind) => ChainRow { kind: kind.name().to_owned(), ..ChainRow::default() },
@@ -275,6 +280,7 @@ impl Walker<'_> {
     /// The slice of a wait that a question listed.
     fn find(&self, wait: &WaitRow) -> Option<(i32, Slice)> {
         let thread = i32::try_from(wait.thread_key).ok()?;
+        // Both ends together name the row: two switches at one time stamp share one of them.
         let is_it =
             |slice: &&Slice| slice.last_out() == Some(wait.start_ns) && slice.switch_in() == wait.in_ns;
         Some((thread, *self.slices.of(thread).iter().find(is_it)?))
@@ -291,7 +297,11 @@ impl Walker<'_> {
             let Some((from, to)) = slice.wait() else {
                 break End::Known(if slice.is_open() { RootKind::Open } else { RootKind::NotRecorded });
             };
+            // Only time in which every thread of the chain so far was waiting counts: whatever the next one
+            // did earlier delayed none of them.
             since = since.max(from);
+            // The idle thread makes nothing ready by itself; a DPC that interrupted it did, even where no
+            // flag says so.
             if slice.is_by_dpc() || self.known.threads.is_idle(slice.by) {
                 break End::Dpc(roots.add(thread, &slice, &self.slices, &self.known.threads));
             }
@@ -300,6 +310,8 @@ impl Walker<'_> {
             }
             let longest = self.longest_wait(slice.by, since, to);
             if self.all_waits {
+                // These waits compete with the next link, or with the root if there is none, and get its
+                // number.
                 let link = links.len() as i64 + 1;
                 let not_followed = |wait: &&Slice| longest.is_none_or(|longest| longest != **wait);
                 let waits = self.waits(slice.by, since, to).filter(not_followed);
@@ -308,6 +320,7 @@ impl Walker<'_> {
             let Some(before) = longest else {
                 break End::Ran { by: slice.by, from: since, to, stack: slice.by_stack };
             };
+            // Time goes backwards along a chain, so that only damage leads to the same wait again.
             if seen.contains(&(slice.by, before.last_out())) {
                 break End::Known(RootKind::Cycle);
             }
@@ -324,14 +337,18 @@ impl Walker<'_> {
     fn longest_wait(&self, thread: i32, since: i64, to: i64) -> Option<Slice> {
         let inside =
             |slice: &&Slice| slice.wait().map_or(0, |(from, end)| end.saturating_sub(from.max(since)));
+        // Waits of one thread follow each other, and of equal ones the later is nearer to the readying;
+        // max_by_key returns the last.
         let longest = self.waits(thread, since, to).max_by_key(inside)?;
         let (run, ready, _) = sums(&self.slices, thread, (since, to), self.known.ends.end_ns);
+        // Multiplied rather than divided, which would round short times to nothing.
         (inside(&longest).saturating_mul(LEAST_SHARE) >= run.saturating_add(ready)).then_some(*longest)
     }
 
     /// The waits of a thread that were over before `to` and reach behind `since`.
     fn waits(&self, thread: i32, since: i64, to: i64) -> impl Iterator<Item = &Slice> {
         let all = self.slices.of(thread).get(self.slices.position(thread, since)..).unwrap_or_default();
+        // A wait that ends behind `to` cannot be why the thread acted at `to`.
         let in_time = all.iter().take_while(move |slice| slice.last_out().is_none_or(|out| out < to));
         in_time.filter(move |slice| slice.wait().is_some_and(|(_, end)| end > since && end <= to))
     }
@@ -339,6 +356,7 @@ impl Walker<'_> {
     fn link(&self, thread: i32, slice: &Slice) -> ChainRow {
         let readying = self.known.threads.get(slice.by);
         let stack = |id: i32| (id != NONE).then_some(i64::from(id));
+        // A thread that a DPC only interrupted has its own business, which says nothing about this wait.
         let is_thread = slice.by != NONE && !slice.is_by_dpc() && !self.known.threads.is_idle(slice.by);
         let meanwhile = slice.wait().filter(|_| is_thread);
         let meanwhile = meanwhile.map(|wait| sums(&self.slices, slice.by, wait, self.known.ends.end_ns));
@@ -397,6 +415,7 @@ impl Walker<'_> {
     /// A root that is a thread: how long it ran, was ready and waited meanwhile.
     fn ran(&self, by: i32, from: i64, to: i64, stack: i32) -> ChainRow {
         let (run, ready, wait) = sums(&self.slices, by, (from, to), self.known.ends.end_ns);
+        // A thread that neither ran nor was ready is one whose switches are missing.
         let kind = if run > 0 || ready > 0 { RootKind::ThreadRan } else { RootKind::NotRecorded };
         ChainRow {
             kind: kind.name().to_owned(),

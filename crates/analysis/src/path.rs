@@ -117,12 +117,15 @@ impl PathRequest {
     pub fn ask(&self, session: &Session) -> Result<PathAnswer> {
         check(session)?;
         let ends = TraceEnds::ask(session)?;
+        // Outside of what the kernel logger recorded a path would be unknown time only.
         let part = Range { min: self.time.min.max(ends.start_ns), max: self.time.max.min(ends.end_ns) };
         let slices = Slices::load(session, &[part])?;
         let mut fitting: Vec<Candidate> = Threads::chosen(session, &self.processes, self.tid)?
             .into_iter()
             .filter_map(|thread| candidate(thread, &slices, part, !self.time.is_unlimited()))
             .collect();
+        // A path of several processes has no meaning. Without any name the thread that ran longest is meant,
+        // of whatever process.
         let has_one = |fitting: &[Candidate]| {
             let first = fitting.first().map(|candidate| candidate.thread.process_key);
             fitting.iter().all(|candidate| Some(candidate.thread.process_key) == first)
@@ -143,6 +146,7 @@ impl PathRequest {
 
 /// The thread of the path: the first one of a process that began in the trace, else the one that ran longest.
 fn chosen(fitting: &[Candidate], of_process: bool) -> Option<(usize, Chosen)> {
+    // Both starts have to be there: a thread that begins in an older process is not the first one of it.
     let began = |candidate: &Candidate| candidate.thread.start_ns.zip(candidate.thread.process_start_ns);
     let first = fitting.iter().enumerate().filter(|(_, candidate)| of_process && began(candidate).is_some());
     let first = first.min_by_key(|(_, candidate)| (candidate.thread.start_ns, candidate.key));
@@ -150,6 +154,7 @@ fn chosen(fitting: &[Candidate], of_process: bool) -> Option<(usize, Chosen)> {
         fitting
             .iter()
             .enumerate()
+            // The reversed key makes the smallest one win among equals, whatever the order of rows.
             .max_by_key(|(_, candidate)| (candidate.run_ns, std::cmp::Reverse(candidate.key)))
     };
     let first = first.map(|(position, _)| (position, Chosen::First));
@@ -159,6 +164,7 @@ fn chosen(fitting: &[Candidate], of_process: bool) -> Option<(usize, Chosen)> {
 fn longest_of_each(fitting: Vec<Candidate>) -> Vec<Thread> {
     let mut longest: std::collections::BTreeMap<Option<i64>, Candidate> = std::collections::BTreeMap::new();
     for candidate in fitting {
+        // Below 0, so that a process whose threads only waited is listed as well.
         let known = longest.get(&candidate.thread.process_key).map_or(-1, |known| known.run_ns);
         if candidate.run_ns > known {
             longest.insert(candidate.thread.process_key, candidate);
@@ -177,7 +183,7 @@ fn candidate(thread: Thread, slices: &Slices, part: Range, is_chosen: bool) -> O
         let Some((begin, end)) = slice.begin().zip(slice.end()) else { continue };
         let (begin, end) = (begin.max(part.min), end.min(part.max));
         if begin < end {
-            run_ns = run_ns.saturating_add(end - begin);
+            run_ns = run_ns.saturating_add(end.saturating_sub(begin));
             ran = Some((ran.map_or(begin, |(from, _)| from), end));
         }
     }
@@ -206,6 +212,7 @@ impl Parts {
         follower.follow(candidate.key, from, to);
         let (pieces, nodes) = follower.finish()?;
         let mut roots = Roots::default();
+        // Every wait is handed over first, since the tables are then read once for all of them.
         let numbers: Vec<Option<usize>> =
             pieces.iter().map(|piece| piece.ended_by_dpc(self, &mut roots)).collect();
         let told = roots.tell(session, &self.slices, &self.stacks)?;

@@ -1,6 +1,6 @@
 //! What ended a wait that no thread ended: a transfer, a timer, another DPC.
 //!
-//! Waits are collected first and told in one reading of the tables of DPCs and transfers, however many they
+//! Waits are collected first; then the tables of DPCs and transfers are read once, however many waits there
 //! are.
 
 use etwkit_query::Session;
@@ -115,6 +115,8 @@ impl Roots {
         threads: &Threads,
     ) -> usize {
         let (from, to) = slice.wait().unwrap_or_default();
+        // Slices of idle threads are not held: where one was interrupted, the processor is found by
+        // elimination.
         let is_idle = threads.is_idle(slice.by);
         let cpu = if is_idle { None } else { slices.running(slice.by, to).and_then(Slice::cpu) };
         self.pending.push(Pending {
@@ -141,6 +143,7 @@ impl Roots {
     ) -> Result<Vec<Ended>> {
         let mut order: Vec<usize> = (0..self.pending.len()).collect();
         let to = |number: &usize| self.pending.get(*number).map_or(0, |wait| wait.to);
+        // By their ends, so that each row of the tables finds its waits by a binary search.
         order.sort_by_key(to);
         let times: Vec<i64> = order.iter().map(to).collect();
         let (Some(first), Some(last)) = (times.first().copied(), times.last().copied()) else {
@@ -150,13 +153,17 @@ impl Roots {
         let mut each = |from: i64, until: i64, take: &mut dyn FnMut(&mut Pending)| {
             let start = times.partition_point(|time| *time < from);
             let end = times.partition_point(|time| *time <= until);
+            // A row that ends before it begins gives a reversed range, of which get returns nothing.
             for number in order.get(start..end).unwrap_or_default().iter().take(MOST_AT_ONCE) {
                 pending.get_mut(*number).into_iter().for_each(&mut *take);
             }
         };
+        // The thread was made ready while the DPC ran, so that its begin and end are exact limits.
         each_dpc(session, first, last, |dpc| {
             each(dpc.start_ns, dpc.end_ns, &mut |wait| wait.dpcs.push(dpc.clone()));
         })?;
+        // The time stamp of a transfer is taken elsewhere in the DPC, before or after the thread is made
+        // ready.
         each_transfer(session, first.saturating_sub(NEAR_NS), last.saturating_add(NEAR_NS), |transfer| {
             let at = transfer.complete_ns;
             each(at.saturating_sub(NEAR_NS), at.saturating_add(NEAR_NS), &mut |wait| wait.offer(&transfer));
@@ -169,6 +176,7 @@ impl Pending {
     /// Keeps a transfer of the thread that was complete while it waited, if it is the nearest one.
     fn offer(&mut self, transfer: &Transfer) {
         let is_own = transfer.thread_key == Some(self.thread_key.into());
+        // A transfer that was complete before the wait began, or issued behind it, cannot have ended it.
         let is_in = transfer.complete_ns >= self.from && transfer.init_ns <= self.to;
         let distance = |transfer: &Transfer| self.to.abs_diff(transfer.complete_ns);
         let is_nearer = self.transfer.as_ref().is_none_or(|known| distance(transfer) < distance(known));
@@ -182,6 +190,9 @@ impl Pending {
         let sleeps = self.slice.reason().is_some_and(|reason| SLEEPS.contains(&reason));
         let is_timer = dpc.as_ref().is_some_and(|dpc| dpc.kind == "timer_dpc");
         let by = |names| stacks.has_method(self.slice.by_stack, names);
+        // From the strongest sign to the weakest: a row of the thread itself, the wait reason, the kind of
+        // the DPC, and last the stack, which needs symbols. A sleep ends by a timer whatever else is complete
+        // then.
         let kind = if self.transfer.is_some() && !sleeps {
             RootKind::DiskIo
         } else if sleeps || is_timer || by(TIMERS) {
@@ -202,11 +213,14 @@ impl Pending {
             Some(cpu) => dpcs.into_iter().filter(|dpc| dpc.cpu == i64::from(cpu)).collect(),
             None if dpcs.is_empty() => dpcs,
             None => {
+                // The DPC interrupted an idle thread, so that a processor with another thread on it is not
+                // the one.
                 let busy = slices.busy_processors(self.to);
                 dpcs.into_iter().filter(|dpc| !busy.iter().any(|cpu| dpc.cpu == i64::from(*cpu))).collect()
             }
         };
         let cpu = fitting.first()?.cpu;
+        // Several processors remain, and nothing says which of them it was: no answer is better than a guess.
         if fitting.iter().any(|dpc| dpc.cpu != cpu) {
             return None;
         }

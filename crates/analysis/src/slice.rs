@@ -144,11 +144,13 @@ impl Slices {
     /// The number of the first slice of a thread that may reach to or behind that time. Slices do not overlap
     /// in time; in a damaged extract that has them overlap, some are not found.
     pub(crate) fn position(&self, thread_key: i32, time: i64) -> usize {
+        // A row without a switch-in is the last one of its thread: it reaches as far as the trace does.
         self.of(thread_key).partition_point(|slice| slice.end().or(slice.begin()).unwrap_or(i64::MAX) < time)
     }
 
     /// How many slices of a thread reach into that time, about.
     pub(crate) fn count(&self, thread_key: i32, from: i64, to: i64) -> usize {
+        // One more, for the slice that reaches across the end.
         self.position(thread_key, to).saturating_sub(self.position(thread_key, from)) + 1
     }
 
@@ -184,6 +186,7 @@ impl Slices {
 
 /// The question for the switches that belong to these parts of the trace.
 pub(crate) fn question(parts: &[Range]) -> String {
+    // A row lasts from the switch-out before it to its own switch-out; one that lacks the latter is not over.
     let touches = |part: &Range| {
         let (a, b) = sql::ends(*part);
         format!(
@@ -192,6 +195,7 @@ pub(crate) fn question(parts: &[Range]) -> String {
         )
     };
     let touches: Vec<String> = parts.iter().filter(|part| !part.is_unlimited()).map(touches).collect();
+    // One part without limits asks for everything, whatever the others are.
     let touches = if touches.len() < parts.len() {
         String::new()
     } else {
@@ -255,6 +259,7 @@ impl<'b> Columns<'b> {
         let is =
             |column: &BooleanArray, flag| if column.is_valid(row) && column.value(row) { flag } else { 0 };
         let (into, out, run) = (time(self.into), time(self.out), time(self.run));
+        // Where one end is missing, because it was lost or lies outside the trace, the run time gives it.
         let begin = into.or_else(|| Some(out?.saturating_sub(run?)));
         let end = out.or_else(|| Some(into?.saturating_add(run?)));
         let last_out = time(self.last_out);
@@ -267,6 +272,7 @@ impl<'b> Columns<'b> {
             by: number(self.by),
             stack: number(self.stack),
             by_stack: number(self.by_stack),
+            // Numbers that do not fit are no states or reasons that Windows has, and count as unknown.
             cpu: i16::try_from(number(self.cpu)).unwrap_or(-1),
             reason: i8::try_from(number(self.reason)).unwrap_or(-1),
             state: i8::try_from(number(self.state)).unwrap_or(-1),

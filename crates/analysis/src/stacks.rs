@@ -70,6 +70,7 @@ impl StackText {
     #[must_use]
     pub fn some(&self, stack_id: i64) -> Vec<String> {
         let Some((trace, frames)) = self.frames_of(stack_id) else { return Vec::new() };
+        // A stack of plumbing alone is shown from its inner end: anything is better than an empty line.
         let first = frames.iter().position(|frame| !is_plumbing(trace, *frame)).unwrap_or(0);
         frames.iter().skip(first).take(SHOWN).map(|frame| trace.text(*frame)).collect()
     }
@@ -95,6 +96,7 @@ impl StackText {
 fn is_plumbing(trace: &TraceFrames, frame: i32) -> bool {
     let Some(module) = trace.module(frame) else { return false };
     let is_in = |list: &[&str]| list.iter().any(|name| name.eq_ignore_ascii_case(module));
+    // Without symbols there is no name to judge by, and an offset in the kernel says nothing to a reader.
     let is_internal =
         trace.method(frame).is_none_or(|method| INTERNAL.iter().any(|begin| method.starts_with(begin)));
     is_in(THUNKS) || (is_in(PLUMBING) && is_internal)

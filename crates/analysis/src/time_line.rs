@@ -15,8 +15,8 @@ pub enum State {
     Ready,
     /// It waited.
     Waiting,
-    /// Not told: before its first switch, behind its end, across lost events, or where no event parts waiting
-    /// from ready.
+    /// Not known: before its first switch, behind its end, across lost events, or where no event parts
+    /// waiting from ready.
     #[default]
     Unknown,
 }
@@ -96,11 +96,13 @@ fn each_piece(
     let mut line = Line { take, at: from, to };
     let all = slices.of(thread_key);
     for slice in all.get(slices.position(thread_key, from)..).unwrap_or_default() {
+        // Slices lie in the order of time: none behind this one reaches into the part.
         if slice.last_out().or(slice.begin()).is_some_and(|first| first >= to) {
             break;
         }
         line.slice(slice, end_ns);
     }
+    // Pieces cover the whole part, so that their lengths add up to it.
     line.add(State::Unknown, to, None);
 }
 
@@ -125,9 +127,12 @@ impl Line<'_> {
         let begin = slice.begin();
         if let Some(last_out) = slice.last_out() {
             self.add(State::Unknown, last_out, None);
+            // A thread that is not switched in any more stays as it is to the end of the trace.
             let back = begin.unwrap_or(end_ns);
             match slice.readied() {
                 Some(readied) => {
+                    // Of a preempted thread this piece is empty, since it counts as readied when it was taken
+                    // off.
                     self.add(State::Waiting, readied.min(back), Some(slice));
                     self.add(State::Ready, back, Some(slice));
                 }
@@ -136,6 +141,8 @@ impl Line<'_> {
             }
         }
         if let Some(begin) = begin {
+            // Empty where the slice says how the thread came to run; else its switch-out before was not
+            // recorded.
             self.add(State::Unknown, begin, None);
             self.add(State::Running, slice.end().unwrap_or(begin), Some(slice));
         }

@@ -22,6 +22,8 @@ etwkit_query::declare! {
 impl TraceEnds {
     /// Asks; both are 0 if the extract does not say.
     pub(crate) fn ask(session: &Session) -> Result<Self> {
+        // An extract of a part has a range. Other sessions in the same files may begin before the kernel
+        // logger and go on behind it, where nothing is known of threads.
         let sql = "SELECT greatest(coalesce(range_start_ns, 0), coalesce(kernel_start_ns, 0)) AS start_ns,
   least(coalesce(range_end_ns, duration_ns), coalesce(kernel_end_ns, duration_ns)) AS end_ns FROM trace";
         Ok(ask(session, sql)?.into_iter().next().unwrap_or_default())
@@ -43,6 +45,7 @@ pub(crate) fn check(session: &Session) -> Result<()> {
         }
         return Err(Error::NotRecorded { what: "context switches", how: HOW });
     }
+    // One row is enough of an answer; counting all would read millions of them.
     let readied: Vec<Count> = ask(
         session,
         "SELECT count(*) AS rows FROM (SELECT readied_ns FROM context_switch WHERE readied_ns IS NOT NULL LIMIT 1)",

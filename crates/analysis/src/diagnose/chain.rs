@@ -33,7 +33,7 @@ pub(super) fn of(session: &Session, finding: &FindingRow, known: &Known) -> Resu
             top: Top { count: Some(1), ..Top::default() },
             ..WaitRequest::default()
         },
-        // Rules know sleeps that somebody suffers from.
+        // A sleep that a rule reports is one that a process suffers from.
         all_waits: true,
     };
     let chains = request.ask_of(session, known)?;

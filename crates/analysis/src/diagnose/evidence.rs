@@ -16,6 +16,7 @@ pub struct Printed {
 /// A line of evidence of a rule with the values of a row; nothing where it names one that is null in this
 /// row. Each word is filled by itself, so that no name of a trace becomes a second word or an option.
 pub(super) fn line<'v>(template: &str, value: impl Fn(&str) -> Option<&'v AnyValue>) -> Option<String> {
+    // A column that is null would leave an option without its value, which then means something else.
     let mut named = template.split('{').skip(1).filter_map(|rest| rest.split_once('}'));
     if named.any(|(name, _)| matches!(value(name), Some(AnyValue::Missing))) {
         return None;
@@ -23,6 +24,7 @@ pub(super) fn line<'v>(template: &str, value: impl Fn(&str) -> Option<&'v AnyVal
     let filled = words(template).into_iter().map(|word| {
         let text = fill(&word, &value);
         match text.strip_prefix('-') {
+            // Quotes do not help here: the program would read such a word as one of its options.
             Some(rest) if !word.starts_with('-') => quoted(&format!("?{rest}")),
             _ => quoted(&text),
         }
@@ -30,14 +32,14 @@ pub(super) fn line<'v>(template: &str, value: impl Fn(&str) -> Option<&'v AnyVal
     Some(filled.collect::<Vec<_>>().join(" "))
 }
 
-/// A word of a line of evidence as every shell takes it. What would end its quotes stands for any character,
-/// as in a pattern.
+/// A word of a line of evidence as every shell takes it. What would end its quotes or its line stands for any
+/// character, as in a pattern: lines of evidence lie one below the other.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:,%+=".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();
     }
-    format!("'{}'", word.replace('\'', "?"))
+    format!("'{}'", word.replace(|c: char| c == '\'' || c.is_control(), "?"))
 }
 
 /// The words of a command line, as a shell takes it apart: what stands between quotes is one.
@@ -96,6 +98,14 @@ mod tests {
             line("dump wait --method 'Ntfs*' --process 12", value).as_deref(),
             Some("dump wait --method 'Ntfs*' --process 12")
         );
+    }
+
+    #[test]
+    fn a_name_with_a_line_break_stays_in_its_line() {
+        let evil = AnyValue::Text("a\ndump\u{1b}cpu".to_owned());
+        let value = |name: &str| (name == "culprit").then_some(&evil);
+        let written = line("dump cpu --provider {culprit} --details", value);
+        assert_eq!(written.as_deref(), Some("dump cpu --provider 'a?dump?cpu' --details"));
     }
 
     #[test]

@@ -123,6 +123,7 @@ impl<'s> Findings<'s> {
 
     /// Adds what a rule found; returns how many findings that are.
     pub(super) fn add(&mut self, rule: &Rule, rows: Vec<AnyRow>) -> Result<usize> {
+        // Sorted by name, so that findings of equal cost have the same order each time.
         let mut by_culprit: BTreeMap<String, Vec<AnyRow>> = BTreeMap::new();
         for row in rows {
             let culprit = text(&row, "culprit").unwrap_or_default().to_owned();
@@ -143,11 +144,14 @@ impl<'s> Findings<'s> {
         let first = rows.first().unwrap_or(&none);
         let process = whole(first, "process_key").and_then(|key| self.processes.get(&key)).cloned();
         let cost_ns = (!rule.is_note).then(|| {
+            // Costs of several victims overlap in time, so that they are not added up: without a total of the
+            // rule the largest one is certain.
             let costliest = rows.iter().filter_map(|row| whole(row, "cost_ns")).max();
             whole(first, "total_ns").or(costliest).unwrap_or_default()
         });
         let mut values = first.clone();
         let mut put = |name: &str, value: AnyValue| {
+            // Columns of the rule go before what is made here.
             values.entry(name.to_owned()).or_insert(value);
         };
         put("victim", AnyValue::Text(self.victim(rows)));
@@ -161,6 +165,7 @@ impl<'s> Findings<'s> {
         );
         put("total_ns", cost_ns.into());
         let value = |name: &str| values.get(name);
+        // Sentences get names as they are, command lines get them as patterns.
         let words: AnyRow = values.iter().map(|(name, value)| (name.clone(), in_pattern(value))).collect();
         let evidence: Vec<String> =
             rule.evidence.iter().filter_map(|template| line(template, |name| words.get(name))).collect();
@@ -234,6 +239,7 @@ impl<'s> Findings<'s> {
 
     /// What a rule says of its rows counts less where events are missing.
     fn confidence(&self, rule: &Rule, row: &AnyRow) -> String {
+        // What a rule says of this very row is better than what its header says of all.
         if let Some(told) = text(row, "confidence") {
             return told.to_owned();
         }

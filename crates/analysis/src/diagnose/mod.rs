@@ -85,8 +85,8 @@ pub struct Diagnosis {
     pub findings: Vec<FindingRow>,
     /// Each rule that was asked, and what came of it.
     pub rules: Vec<RuleRow>,
-    /// Whether there is what it was asked to fail on; nothing if it was not asked to. Findings that are not
-    /// told count, too.
+    /// Whether there is what it was asked to fail on; nothing if it was not asked to. Findings that filters
+    /// leave out count, too.
     pub fails: Option<bool>,
 }
 
@@ -153,9 +153,11 @@ impl DiagnoseRequest {
             });
         }
         let (mut findings, known) = findings.sorted();
+        // Before findings are left out, since filters and `--top` are for readers.
         let fails = fail_on.map(|fail_on| findings.iter().any(|finding| fail_on.is_hit(finding)));
         findings.retain(|finding| match finding.cost_ns {
             Some(cost) => self.cost.contains(Some(cost)),
+            // A note has no cost, so that no limit of costs lets it pass.
             None => !self.without_notes && self.cost.is_unlimited(),
         });
         if let Some(top) = self.top.filter(|top| *top > 0) {
@@ -174,6 +176,7 @@ type Rows = etwkit_query::Result<(Vec<AnyRow>, bool)>;
 /// Asks rules, two at a time: much of a rule is work for one processor, as planning it and putting its few
 /// rows together. More at a time would need as much more memory. Answers come in the order of the rules.
 fn two_at_a_time(session: &Session, rules: &[&Rule]) -> VecDeque<Rows> {
+    // A thread that is done takes the next rule: halves of the list would take very different times.
     let next = AtomicUsize::new(0);
     let ask = || -> Vec<(usize, Rows)> {
         let mut answers = Vec::new();

@@ -49,6 +49,7 @@ impl Recorded {
         if need == SAMPLES_WITH_STACKS {
             return ["CPU samples", "stacks"].into_iter().find_map(|need| self.lacks(session, need));
         }
+        // The first alternative is the one that is named, since rules list the better one first.
         if let Some((one, other)) = need.split_once(" or ") {
             return self.lacks(session, one).filter(|_| self.lacks(session, other).is_some());
         }

@@ -235,6 +235,7 @@ fn markdown_of(to: &mut String, reported: &Reported) -> Result {
 
 /// A fence around code that nothing in the code can close.
 fn fence(code: &str) -> String {
+    // A fence is closed only by one at least as long, so that it is one longer than any run inside.
     let longest = code.split(|c| c != '`').map(str::len).max().unwrap_or_default();
     "`".repeat(longest.max(2) + 1)
 }

@@ -26,7 +26,7 @@ pub struct Rule {
     pub title: String,
     /// Cards of the rule book that it is made for.
     pub cards: String,
-    /// What its rows cost somebody, or what is just to be known.
+    /// Whether its rows are only to be known; else each costs a process time.
     pub is_note: bool,
     /// What is said of a row, with `{column}`.
     pub sentence: String,

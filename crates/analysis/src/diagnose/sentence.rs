@@ -87,6 +87,7 @@ pub(super) fn duration(ns: i64) -> String {
 
 /// A number with three digits that count, and no more than are needed.
 fn significant(number: f64) -> String {
+    // Limits lie half a digit below 100, 10 and 0.1, where rounding makes one digit more.
     let digits = match number.abs() {
         0.0 => 0,
         size if size >= 99.95 => 0,

@@ -5,8 +5,7 @@ use std::collections::HashMap;
 use super::rows::{Change, CounterChange};
 use super::totals::{Sums, Totals};
 
-/// Something that lasts so many times as long on one side is reported: with fewer calls of it that is no
-/// noise any more.
+/// What lasts so many times as long on one side is marked as longer: noise does not reach that far.
 const MUCH_LONGER: f64 = 3.0;
 
 /// Change of cycles for each instruction, in per cent, that says that something else was in the way...
@@ -55,9 +54,11 @@ impl Scale {
         let difference = b.saturating_sub(a);
         let size = difference.unsigned_abs() as f64;
         let larger = a.unsigned_abs().max(b.unsigned_abs()).max(1) as f64;
+        // Times the share of the larger side that is new: 1 for what the other side does not have.
         let size = if self.is_code { size * (size / larger) } else { size };
         match self.wall_ns.filter(|wall| *wall != 0) {
-            // Below all that goes with it, the largest last.
+            // Between -1 and 0: below all that go with the wall times, and larger ones still above smaller
+            // ones.
             Some(wall) if (wall > 0) != (difference > 0) => -1.0 / (size + 1.0),
             _ => size,
         }
@@ -88,6 +89,7 @@ pub(super) fn changes(a: Sums, b: Sums, scale: &Scale) -> Compared<Change> {
     }
     let key = |row: &Change| (row.name.clone(), row.of.clone());
     let is_measured = |row: &Change| scale.is_measured(row);
+    // Ascending, as tables are: what explains most is the last row, and names of equals go backwards.
     rows.sort_by(|(x, _), (y, _)| {
         let order = is_measured(x).cmp(&is_measured(y)).then(x.sort_value.total_cmp(&y.sort_value));
         order.then_with(|| key(y).cmp(&key(x)))
@@ -98,7 +100,7 @@ pub(super) fn changes(a: Sums, b: Sums, scale: &Scale) -> Compared<Change> {
     Compared { rows: rows.into_iter().map(|(row, _)| row).collect(), hidden }
 }
 
-/// Methods that call each other and nothing else have the same times: the innermost one is reported.
+/// Methods that call each other and nothing else have the same times: the innermost one is shown.
 fn tell_innermost(rows: &mut [(Change, f64)]) {
     let times = |row: &Change| (row.of.clone(), row.of_time.clone(), row.a_ns, row.b_ns);
     let mut innermost = HashMap::new();
@@ -141,19 +143,21 @@ fn change(name: String, of: Option<String>, [a, b]: [&Option<Totals>; 2], scale:
         ("ready", ready.0, ready.1),
         ("time", time.0, time.1),
     ];
-    // A time that only one side recorded is no difference, unless the other side lacks the whole thing.
+    // A time that one side did not record is no difference. What one side alone has is compared with nothing,
+    // in every time that is known.
     let is_of_one = a.is_none() || b.is_none();
     let known = times
         .into_iter()
         .filter(|(_, a, b)| (a.is_some() && b.is_some()) || (is_of_one && (a.is_some() || b.is_some())));
     let size = |(_, a, b): &Times| b.unwrap_or(0).saturating_sub(a.unwrap_or(0)).unsigned_abs();
-    // Of equal differences the first time counts: the maximum of several is the last one.
+    // max_by_key returns the last of equals: backwards that is the first, so that CPU goes before waiting.
     let (of_time, a_ns, b_ns) = known.rev().max_by_key(size)?;
     if !scale.tells(a_ns.unwrap_or(0), b_ns.unwrap_or(0)) {
         return None;
     }
     let difference_ns = b_ns.unwrap_or(0).saturating_sub(a_ns.unwrap_or(0));
     let duration_ratio = match duration {
+        // A ratio to nothing is no number.
         (Some(a), Some(b)) if a > 0 => Some(b as f64 / a as f64),
         _ => None,
     };
@@ -204,6 +208,7 @@ fn is_longer((a, b): (Option<i64>, Option<i64>), ratio: Option<f64>, scale: &Sca
 pub(super) fn counters(a: Sums, b: Sums, noise_percent: f64) -> Compared<CounterChange> {
     let mut all = Compared { rows: Vec::new(), hidden: 0 };
     for (name, of, sides) in paired(a, b) {
+        // Counters of one side alone have no ratio to compare.
         let [Some(a), Some(b)] = sides else { continue };
         let change = |a: f64, b: f64| (a > 0.0).then(|| (b - a) * 100.0 / a);
         let cpi = a.cpi().zip(b.cpi()).and_then(|(a, b)| change(a, b));

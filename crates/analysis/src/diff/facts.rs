@@ -162,6 +162,7 @@ pub(super) fn settings(_: &DiffRequest, both: &Sides) -> Result<Vec<Fact>> {
     let topics =
         |texts: &Texts| -> BTreeSet<String> { texts.keys().map(|(topic, _)| topic.clone()).collect() };
     let (of_a, of_b) = (topics(&a), topics(&b));
+    // Else every service or disk of a trace that has such a list would differ from one that has none.
     a.retain(|(topic, _), _| of_b.contains(topic));
     b.retain(|(topic, _), _| of_a.contains(topic));
     let mut all = differing(a, b);
@@ -188,6 +189,7 @@ pub(super) fn versions(asked: &DiffRequest, both: &Sides) -> Result<Vec<Fact>> {
     };
     let [a, b] = &both.sides;
     let mut all = differing(texts(&a.session)?, texts(&b.session)?);
+    // Another version explains more than a file that was not loaded, of which there are always some.
     all.sort_by_key(|fact| fact.a.is_none() || fact.b.is_none());
     Ok(all)
 }

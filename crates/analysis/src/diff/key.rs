@@ -32,7 +32,8 @@ pub(super) fn command_line(text: &str) -> String {
     normal.trim_end().to_owned()
 }
 
-/// Adds a word, or `#` for its digits; one of eight hexadecimal digits or more is a number as a whole.
+/// Adds a word, or `#` for its digits. Four hexadecimal digits or more, the length of the groups of a GUID,
+/// are a number as a whole.
 fn push(normal: &mut String, word: &str) {
     let has_digit = word.contains(|c: char| c.is_ascii_digit());
     let is_hex = word.chars().all(|c| c.is_ascii_hexdigit());

@@ -20,7 +20,7 @@ use crate::wait::{WaitBy, WaitRequest, WaitSum};
 /// Who waits for so much of what is compared, in per cent, does little else.
 const IDLE_PERCENT: i64 = 90;
 
-/// Folders below the drive that are told apart.
+/// Levels of folders below the drive that get sums of their own.
 const FOLDERS: u32 = 3;
 
 /// A file without a name, or a flush.
@@ -67,6 +67,7 @@ fn processes(asked: &DiffRequest, side: &Side) -> Result<Sums> {
     let (from, to) = side.bounds();
     let mut sums = Sums::new();
     for row in answer.rows {
+        // A start or end that is not in the trace lies outside of it.
         let (start, stop) = (row.process_start_ns.unwrap_or(from), row.process_stop_ns.unwrap_or(to));
         let lived = stop.clamp(from, to).saturating_sub(start.clamp(from, to));
         let totals = Totals {

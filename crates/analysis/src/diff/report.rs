@@ -192,6 +192,7 @@ impl<'a> Report<'a> {
             DiffTable::Modules => self.modules.clone_from(&compared.rows),
             _ => {}
         }
+        // Before rows are left out for people: what is hidden differs all the same.
         self.is_same &= compared.rows.is_empty() && compared.hidden == 0;
         if self.top > 0 {
             compared.rows.retain(|row| row.is_told);
@@ -209,7 +210,7 @@ impl<'a> Report<'a> {
         Ok(())
     }
 
-    /// The last rows of an ascending list, and what is said of the others.
+    /// The last rows of an ascending list, and lines about the others.
     fn cut<R>(&self, Compared { mut rows, hidden }: Compared<R>) -> (Vec<R>, Vec<Line>) {
         let more = if self.top == 0 { 0 } else { rows.len().saturating_sub(self.top) };
         rows.drain(..more);

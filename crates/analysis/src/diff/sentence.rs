@@ -102,6 +102,8 @@ fn module<'r>(top: &Change, modules: &'r [Change]) -> Option<(&'r str, i64)> {
     let all = modules.iter().filter(is_same).filter_map(|row| Some((row, times(row)?)));
     let most = all.filter(|(_, (a, b))| {
         let share = b.saturating_sub(*a) as f64 / top.difference_ns as f64;
+        // A share above 1 is code whose growth something else made up for: the sentence would name more than
+        // there is.
         (MOST_OF_IT..=1.0).contains(&share)
     });
     let best = most.max_by(|(x, of_x), (y, of_y)| {

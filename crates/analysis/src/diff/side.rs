@@ -67,7 +67,7 @@ pub(super) enum Wall {
     Marks(String, String),
     /// How long processes of this name ran.
     Process(String),
-    /// Length of parts that somebody chose.
+    /// Length of parts that were chosen by hand.
     Range,
     /// Length of the recordings, which says nothing of how long something took.
     Recording,
@@ -112,6 +112,7 @@ impl Side {
     /// Begin and end of what is compared.
     pub(super) fn bounds(&self) -> (i64, i64) {
         let (start, end) = (self.recording.start_ns, self.recording.end_ns);
+        // clamp panics where the limits are reversed, as a damaged extract may have them.
         let from = self.time.min.clamp(start, end.max(start));
         (from, self.time.max.clamp(from, end.max(from)))
     }
@@ -152,6 +153,7 @@ WHERE coalesce(p.start_ns, {from}) <= {to} AND coalesce(p.stop_ns, {to}) >= {fro
 impl Sides {
     pub(super) fn of(asked: &DiffRequest, session: &Session) -> Result<Self> {
         let mut sessions = session.each().into_iter().map(Rc::new);
+        // One extract is both sides if it is given two parts.
         let (a, b) = (sessions.next(), sessions.next());
         let more = sessions.count();
         let is_one_trace = b.is_none();
@@ -193,6 +195,8 @@ impl Sides {
         }
         let common = self.common_marks();
         let ends = (common.first().cloned(), common.last().cloned());
+        // A single common mark has no length. A summary cannot be asked for a part, and is compared as a
+        // whole.
         if let ((Some(first), Some(last)), Align::Marks, true) = (ends, asked.align, common.len() > 1)
             && self.sides.iter().all(has_single_rows)
         {
@@ -209,6 +213,7 @@ impl Sides {
         for side in &mut self.sides {
             side.wall_ns = side.length_ns();
         }
+        // Marks were set to say what is measured, and are better than the lifetime of a process.
         let name = asked.processes.process.as_deref().filter(|_| !matches!(self.wall, Wall::Marks(..)));
         if let Some(name) = name {
             let [a, b] = &mut self.sides;
@@ -221,9 +226,11 @@ impl Sides {
     }
 
     /// Measures by the process that started and ended on both sides and whose lifetimes differ most, where
-    /// nobody says what took long: how long recordings are says nothing of that.
+    /// the request does not say what took long: the length of a recording says nothing of that.
     pub(super) fn measure_by_process(&mut self, sums: &[Sums; 2], noise_ns: i64) {
         let [of_a, of_b] = sums;
+        // Of several processes of a name the duration is that of the longest, which may be another one on
+        // each side.
         let lived = |totals: &Totals| totals.duration.filter(|_| totals.is_whole && totals.count == Some(1));
         let both = of_a.iter().filter_map(|(key, (name, _, a))| {
             let (a, b) = (lived(a)?, lived(&of_b.get(key)?.2)?);
@@ -254,6 +261,7 @@ impl Sides {
         }
         let (mut common, mut rest) = (Vec::new(), b.marks.as_slice());
         for mark in &a.marks {
+            // Only marks behind the last pair are looked at, so that pairs have the same order on both sides.
             let Some(at) = rest.iter().position(|other| other.text == mark.text) else { continue };
             let Some((found, behind)) = rest.get(at..).and_then(<[_]>::split_first) else { continue };
             common.push(Common { text: mark.text.clone(), at: [mark.ts_ns, found.ts_ns] });

@@ -60,7 +60,9 @@ impl Totals {
         // Of several that run side by side the longest counts.
         self.duration = self.duration.max(more.duration);
         self.is_busy |= more.is_busy;
+        // The count already has the new one: a second process of the name ends this.
         self.is_whole = more.is_whole && self.count == Some(1);
+        // The least, since a frame that is once the innermost one does work itself.
         self.depth = [self.depth, more.depth].into_iter().flatten().reduce(f64::min);
     }
 

@@ -7,10 +7,10 @@ use super::feature::{Feature, Matrix};
 use super::groups::{Candidate, Halves, TOGETHER, candidates, mark_general};
 use super::numbers::{dot, ranks, slope, unit};
 
-/// Fewer runs are too few for statements.
+/// Fewer runs are too few for statements: of thousands of features some always go with a handful of runs.
 pub(super) const ENOUGH_RUNS: usize = 8;
 
-/// Causes that are reported, at most.
+/// Causes that are shown, at most.
 const MOST_CAUSES: usize = 12;
 
 /// A share of false ones among causes that is put up with.
@@ -22,10 +22,11 @@ const LEAST_SHARE: f64 = 0.05;
 /// If slow runs took less than so much longer than fast ones, runs are the same.
 const LEAST_DIFFERENCE: f64 = 0.03;
 
-/// Where the slope is between these, a millisecond of the cause is one of the run.
+/// Where the slope is between these, a millisecond of the cause is one of the run: the estimate is not better
+/// than that with runs that differ for other reasons as well.
 const ONE_TO_ONE: std::ops::RangeInclusive<f64> = 0.75..=1.33;
 
-/// Names that are reported below a cause, at most.
+/// Names that are shown below a cause, at most.
 const MOST_NAMES: usize = 8;
 
 /// A cause.
@@ -85,6 +86,8 @@ impl Causes {
         let halves = Halves::of(metric);
         let (slow, fast) = halves.means(metric);
         let found = Self { slow, fast, tried: matrix.features.len(), ..Self::default() };
+        // A half of one run has no mean that says anything. The last condition is for a mean of 0, of which
+        // every share is 0.
         if metric.len() < 4 || slow - fast < LEAST_DIFFERENCE * fast.abs() || slow - fast <= 0.0 {
             return Self { is_even: metric.len() >= 4, ..found };
         }
@@ -124,7 +127,8 @@ impl Search<'_, '_> {
     /// sum of others, as far as the causes before leave something of it.
     fn go(&mut self, general: bool) {
         let mut is_out: Vec<bool> = self.all.iter().map(|one| one.is_general && !general).collect();
-        // Six in a row account for too little: weaker ones will not account for more.
+        // A small effect is no reason to stop at once: the next candidate goes with the rest less, but may be
+        // larger. After some in a row nothing large is left.
         let mut failures = 0;
         while self.chosen.len() < MOST_CAUSES && failures < 6 {
             let Some(next) = self.next(&mut is_out) else { return };
@@ -137,6 +141,7 @@ impl Search<'_, '_> {
                 self.fit();
                 failures += 1;
             }
+            // Also where it failed: what moves with it would fail for the same reason.
             self.rule_out(place, &mut is_out);
         }
     }
@@ -160,11 +165,16 @@ impl Search<'_, '_> {
 
     /// The candidate that goes with the rest most, by the name of it that says most.
     fn next(&self, is_out: &mut [bool]) -> Option<Chosen> {
+        // Ranks, since run times have long tails: a single wild run would decide a correlation of values.
         let rest = unit(ranks(&self.rest()));
         let count = self.metric.len();
         let correlations: Vec<f64> = self.all.iter().map(|candidate| dot(&candidate.ranks, &rest)).collect();
         let probabilities: Vec<f64> = correlations.iter().map(|r| p_of_correlation(*r, count)).collect();
+        // All features count as tries, also those that were no candidates: leaving them out was a choice,
+        // too.
         let probabilities = corrected(&probabilities, self.tried);
+        // No probability is small enough with few runs. A strong correlation is shown all the same, and the
+        // sentence says how little that means.
         let is_few = count < ENOUGH_RUNS;
         let fits = |place: usize| {
             let (r, p) = (at(&correlations, place), at(&probabilities, place));
@@ -174,10 +184,12 @@ impl Search<'_, '_> {
         let best = fitting
             .iter()
             .copied()
+            // Reversed places make the first of equals win, since max_by returns the last.
             .max_by(|a, b| at(&correlations, *a).total_cmp(&at(&correlations, *b)).then(b.cmp(a)))?;
         let best_r = at(&correlations, best);
         let leader = self.all.get(best)?;
-        // A method, its tag and its process move together: one of them names the cause best.
+        // The best correlation may be that of a vague name by a hair: all names that move with it and go with
+        // the rest nearly as well compete.
         let moves_with = |place: &usize| {
             let candidate = self.all.get(*place);
             candidate.is_some_and(|one| dot(&one.unit, &leader.unit) >= TOGETHER)
@@ -198,6 +210,8 @@ impl Search<'_, '_> {
     /// The values of a candidate; of one that is a sum without its parts that were chosen before.
     fn without_chosen(&self, candidate: &Candidate<'_>) -> (Vec<f64>, bool) {
         let mut values = candidate.values.clone();
+        // Only a sum has others in it; taking something out of a particular cause would invent negative
+        // times.
         if !candidate.is_general || self.chosen.is_empty() {
             return (values, false);
         }
@@ -220,6 +234,8 @@ impl Search<'_, '_> {
 
     /// Finds the slopes of all causes together: each from what all others leave, until that changes nothing.
     fn fit(&mut self) {
+        // Slopes by medians have no closed form for several causes. Causes hardly overlap, so that a few
+        // rounds settle them; the limit is for those that do.
         for _ in 0..if self.chosen.len() > 1 { 12 } else { 1 } {
             let mut moved = 0.0_f64;
             for place in 0..self.chosen.len() {
@@ -231,6 +247,7 @@ impl Search<'_, '_> {
                     .map(|(rest, value)| rest + chosen.slope * value)
                     .collect();
                 let found = slope(&chosen.values, &rest);
+                // Relative, since units differ by orders of magnitude; the least divisor is for slopes of 0.
                 moved = moved.max((found - chosen.slope).abs() / found.abs().max(1e-12));
                 chosen.slope = found;
             }
@@ -247,12 +264,14 @@ impl Search<'_, '_> {
 
     /// Milliseconds of the run for each unit: of a time that is one to one exactly that.
     fn per_unit(&self, chosen: &Chosen) -> f64 {
+        // A slope near 1 is 1 with noise: a millisecond spent in the cause is spent in the run.
         let is_time = self.all.get(chosen.place).is_some_and(|one| one.feature.name.measure.is_time());
         if is_time && ONE_TO_ONE.contains(&chosen.slope) { 1.0 } else { chosen.slope }
     }
 
     fn effect(&self, chosen: &Chosen) -> f64 {
         let (slow, fast) = self.halves.means(&chosen.values);
+        // A cause cannot account for more than there is.
         (self.per_unit(chosen) * (slow - fast)).min(self.difference())
     }
 
@@ -261,6 +280,7 @@ impl Search<'_, '_> {
     }
 
     fn told(&self) -> Vec<Cause> {
+        // Causes that came later change the slopes of earlier ones, which may have become small by that.
         let told = self.chosen.iter().filter(|chosen| self.effect(chosen) >= LEAST_SHARE * self.difference());
         let mut causes: Vec<Cause> = told.filter_map(|chosen| self.cause(chosen)).collect();
         causes.sort_by(|a, b| b.effect.total_cmp(&a.effect).then_with(|| a.name.cmp(&b.name)));
@@ -300,6 +320,7 @@ fn at(values: &[f64], place: usize) -> f64 {
 /// Which of several names of a cause says most: a time, of the process that is measured, that is near to what
 /// is meant, that fast runs do without, of the most specific kind, near to where the thread stopped.
 fn better(a: (&Candidate<'_>, f64), b: (&Candidate<'_>, f64)) -> Ordering {
+    // In steps, since differences of less than a tenth are noise: within a step the next criterion decides.
     let steps = |value: f64| (value / 0.1).floor();
     let name = |candidate: &'_ Candidate<'_>| {
         let name = &candidate.feature.name;
@@ -326,6 +347,7 @@ fn different_kinds(others: &[&Candidate<'_>], one: &Feature) -> Vec<super::featu
     for other in others {
         let name = &other.feature.name;
         let of = (name.kind, name.process.clone());
+        // Ten methods of one process say less than one of each kind: the others fill what room is left.
         if seen.contains(&of) {
             then.push(name.clone());
         } else {

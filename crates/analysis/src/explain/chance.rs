@@ -2,10 +2,11 @@
 
 use super::numbers::{mean, median, ranks};
 
-/// Orders that a change is compared with.
+/// Orders that a change is compared with: with the real one a thousand, so that the least probability is
+/// 0.001.
 const SHUFFLES: u32 = 999;
 
-/// Runs on either side of a change, at least.
+/// Runs on either side of a change, at least: fewer are outliers at the begin or end, and no new level.
 const LEAST_SIDE: usize = 4;
 
 /// The probability that a correlation of so many pairs is at least that far from 0 if there is none
@@ -15,7 +16,7 @@ pub(super) fn p_of_correlation(correlation: f64, count: usize) -> f64 {
         return 1.0;
     }
     let freedom = count as f64 - 2.0;
-    // Runs that agree perfectly would divide by 0.
+    // Rounding may carry a correlation beyond 1, and 0 has no logarithm.
     let rest = (1.0 - correlation * correlation).clamp(1e-15, 1.0);
     beta_share(rest, freedom / 2.0, 0.5)
 }
@@ -37,10 +38,14 @@ fn beta_share(x: f64, a: f64, b: f64) -> f64 {
 
 /// The continued fraction of that function, by the method of Lentz.
 fn fraction(x: f64, a: f64, b: f64) -> f64 {
+    // The method divides by both of its terms; next to nothing in place of 0 lets it go on without changing
+    // the result.
     let away_from_0 = |value: f64| if value.abs() < 1e-300 { 1e-300 } else { value };
     let mut c = 1.0;
     let mut d = 1.0 / away_from_0(1.0 - (a + b) * x / (a + 1.0));
     let mut result = d;
+    // It converges in about the square root of the larger parameter, so that the limit is never met in
+    // practice.
     for step in 1..300 {
         let m = f64::from(step);
         let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
@@ -60,9 +65,8 @@ fn fraction(x: f64, a: f64, b: f64) -> f64 {
 
 /// The logarithm of the gamma function of a positive number: Stirling's series behind its recurrence.
 fn log_gamma(x: f64) -> f64 {
-    // From 10 on three terms of the series are exact to 12 digits; smaller numbers are brought there by
-    // Γ(x + 1) = x Γ(x).
     let (mut x, mut product) = (x, 1.0);
+    // The series is good to ten digits from 10 on, and far worse below.
     while x < 10.0 {
         product *= x;
         x += 1.0;
@@ -79,7 +83,7 @@ pub(super) fn corrected(probabilities: &[f64], tries: usize) -> Vec<f64> {
     order.sort_unstable_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
     let tries = tries.max(probabilities.len()) as f64;
     let mut least = 1.0_f64;
-    // From the worst one on, so that a better one never has a larger share of false ones.
+    // From the worst to the best with the least so far, so that a better one never gets a worse value.
     for (rank, (_, p)) in order.iter_mut().enumerate().rev() {
         least = least.min(*p * tries / (rank as f64 + 1.0));
         *p = least;
@@ -107,12 +111,12 @@ pub(super) fn change(values: &[f64]) -> Option<Change> {
     if values.len() < 2 * LEAST_SIDE {
         return None;
     }
-    // Ranks, since a single very slow run must not look like a change.
+    // Ranks around 0 add up to nothing, so that the sum in front of a split says what lies behind it as well.
     let middle = (values.len() as f64 - 1.0) / 2.0;
     let mut ranked: Vec<f64> = ranks(values).into_iter().map(|rank| rank - middle).collect();
     let (at, size) = largest_step(&ranked);
     let mut random = 0x9E37_79B9_7F4A_7C15_u64;
-    // The order of the recordings counts as one of those that are tried: nothing has the probability 0.
+    // The order that was found is one of those compared, so that no probability is 0.
     let mut as_large = 1.0;
     for _ in 0..SHUFFLES {
         shuffle(&mut ranked, &mut random);
@@ -132,8 +136,10 @@ fn largest_step(ranked: &[f64]) -> (usize, f64) {
     for (before, rank) in ranked.iter().enumerate() {
         if before >= LEAST_SIDE && ranked.len().saturating_sub(before) >= LEAST_SIDE {
             let first = before as f64;
+            // The divisor is how far such a sum strays by chance, which is most in the middle: without it
+            // splits there would win.
             let size = sum.abs() / (first * (count - first)).sqrt();
-            // Of equal steps the first one counts, also where sums are rounded in different ways.
+            // Rounding must not prefer one of two equal places; the first is kept.
             if size > best.1 + 1e-12 {
                 best = (before, size);
             }
@@ -157,7 +163,7 @@ fn shuffle(values: &mut [f64], random: &mut u64) {
 /// How many of its spreads a number lies above or below the median; nothing where numbers hardly differ.
 pub(super) fn deviations(values: &[f64]) -> Vec<f64> {
     let (middle, spread) = (median(values), super::numbers::spread(values));
-    // Runs that differ by less than a thousandth have no outliers, however alike the others are.
+    // Runs that are equal to a thousandth have no outliers, however small their spread is.
     let least = 1e-3 * mean(&values.iter().map(|value| value.abs()).collect::<Vec<_>>());
     let scale = spread.max(least);
     values.iter().map(|value| if scale > 0.0 { (value - middle) / scale } else { 0.0 }).collect()

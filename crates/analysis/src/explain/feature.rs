@@ -167,6 +167,7 @@ impl Matrix {
             }
         };
         let Some(feature) = self.features.get_mut(place) else { return };
+        // The least depth of any run: a method is near to where threads stop if it is so once.
         feature.depth = feature.depth.min(depth);
         if let Some(of_run) = feature.values.get_mut(run) {
             *of_run += narrow(value);
@@ -176,6 +177,7 @@ impl Matrix {
     /// Brings features into an order that does not depend on that of rows, drops those that are equal in all
     /// runs, and keeps the largest of each measure.
     pub(super) fn finish(&mut self) {
+        // Places change below; nothing is added behind this.
         self.places = HashMap::new();
         let differs = |feature: &Feature| {
             let first = feature.values.first().copied().unwrap_or_default();
@@ -184,6 +186,7 @@ impl Matrix {
         self.features.retain(|feature| differs(feature));
         self.features.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         if self.features.len() > MOST_FEATURES {
+            // Times first: sizes of other measures are in other units, and bytes would always win.
             let is_time = |feature: &Feature| feature.name.measure.is_time();
             let most = |feature: &Feature| feature.values.iter().copied().fold(0.0, f32::max);
             let by_size = |a: &Feature, b: &Feature| {

@@ -3,10 +3,11 @@
 use super::feature::Feature;
 use super::numbers::{dot, mean, unit};
 
-/// Features that are looked at closely, at most.
+/// Features that are looked at closely, at most: each is compared with all causes and many with each other.
 const MOST: usize = 1200;
 
-/// Features of different kinds that are compared as possible sums, at most.
+/// Features of different kinds that are compared as possible sums, at most: the time that takes grows with
+/// the square.
 const MOST_DISTINCT: usize = 150;
 
 /// From this correlation on features move together.
@@ -40,6 +41,7 @@ impl Halves {
         let mut order: Vec<usize> = (0..metric.len()).collect();
         let value = |run: &usize| metric.get(*run).copied().unwrap_or_default();
         order.sort_by(|a, b| value(a).total_cmp(&value(b)).then(a.cmp(b)));
+        // Of an odd number the run in the middle is in neither half, so that both are equally large.
         let half = metric.len() / 2;
         let (mut slow, mut fast) = (vec![false; metric.len()], vec![false; metric.len()]);
         let mark = |runs: &mut [usize], marks: &mut Vec<bool>| {
@@ -119,8 +121,10 @@ pub(super) fn candidates<'m>(
     for feature in features {
         let (slow, fast) = halves.means(&feature.numbers());
         let is_time = feature.name.measure.is_time();
+        // Below the share that a cause needs, since a slope above 1 can still make it one.
         if slow > fast && (!is_time || slow - fast >= 0.03 * difference) {
-            // Counts and settings have no milliseconds to be ordered by: all times come before them.
+            // Units cannot be compared: times are ordered by how much they differ and come first, since
+            // theirs is at least 1 and a correlation at most that.
             let size = if is_time {
                 1.0 + slow - fast
             } else {
@@ -152,6 +156,7 @@ pub(super) fn candidates<'m>(
 pub(super) fn mark_general(all: &mut [Candidate<'_>], metric: &[f64], halves: &Halves) {
     let (of_metric, (_, fast)) = (unit(metric.to_vec()), halves.means(metric));
     for candidate in all.iter_mut().filter(|candidate| candidate.is_time()) {
+        // What fast runs spend most of their time in is the run under another name, and explains nothing.
         let is_large = candidate.fast >= OF_THE_RUN * fast;
         candidate.is_general = is_large && dot(&candidate.unit, &of_metric) >= 0.8;
     }
@@ -165,6 +170,7 @@ pub(super) fn mark_general(all: &mut [Candidate<'_>], metric: &[f64], halves: &H
 fn sums(all: &[Candidate<'_>]) -> Vec<bool> {
     // Those that are as good as one are compared once, by the most specific of them.
     let mut order: Vec<&Candidate<'_>> = all.iter().filter(|candidate| candidate.is_time()).collect();
+    // The most specific name of a group is met first, and stands for all of it.
     order.sort_by(|a, b| b.specific().total_cmp(&a.specific()).then(b.excess().total_cmp(&a.excess())));
     let mut distinct: Vec<&Candidate<'_>> = Vec::new();
     for candidate in order {
@@ -175,6 +181,8 @@ fn sums(all: &[Candidate<'_>]) -> Vec<bool> {
         }
     }
     // Small ones first: what is a sum itself is no part of a larger one, since it would hide the parts.
+    // By variance and not by mean: a part varies less than the whole, even where the whole is small in most
+    // runs.
     let size = |candidate: &Candidate<'_>| {
         let middle = mean(&candidate.values);
         candidate.values.iter().map(|value| (value - middle) * (value - middle)).sum::<f64>()
@@ -192,13 +200,16 @@ fn sums(all: &[Candidate<'_>]) -> Vec<bool> {
 
 /// Whether two are as good as one: they move together, and as far.
 fn is_one(a: &Candidate<'_>, b: &Candidate<'_>) -> bool {
+    // Unit vectors add up to 0, so that each product is how far its values vary. It is 0 where all are equal;
+    // the ratio is then infinite or no number, and in no range.
     let ratio = dot(&a.values, &a.unit) / dot(&b.values, &b.unit);
     dot(&a.unit, &b.unit) >= THE_SAME && (0.8..=1.25).contains(&ratio)
 }
 
 /// Whether one may be a part of the other: it is never much larger.
 fn is_in(part: &Candidate<'_>, whole: &Candidate<'_>) -> bool {
-    // One run in twenty may be measured wrongly; the millisecond is for tiny features.
+    // A twentieth, a millisecond and one run in twenty are allowed for rounding and for events at the edges
+    // of a recording.
     let larger = part.values.iter().zip(&whole.values).filter(|(part, whole)| **part > **whole * 1.05 + 1.0);
     larger.count() * 20 <= part.values.len()
 }
@@ -209,12 +220,15 @@ fn is_sum_of(whole: &Candidate<'_>, parts: &[&Candidate<'_>]) -> bool {
     let middle = mean(&whole.values);
     let mut rest: Vec<f64> = whole.values.iter().map(|value| value - middle).collect();
     let (all, mut found) = (dot(&rest, &rest), Vec::<&Candidate<'_>>::new());
+    // The first few parts make up most of any sum; more of them would fit whatever varies.
     while found.len() < 8 {
         // How much of the rest goes with a part, and with how many milliseconds for each of its own.
         let fits = |part: &&Candidate<'_>| {
             let along = dot(&rest, &part.unit);
             let per_ms = along / dot(&part.values, &part.unit);
             let is_new = found.iter().all(|known| dot(&known.unit, &part.unit) < INDEPENDENT);
+            // Far from one to one the part merely goes with the whole; time inside of it would appear in it
+            // unchanged.
             (is_new && along * along >= LEAST_PART * all && (0.5..=1.6).contains(&per_ms)).then_some(along)
         };
         let fitting = parts.iter().filter_map(|part| Some((fits(part)?, *part)));

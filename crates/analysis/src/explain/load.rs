@@ -64,7 +64,9 @@ const FOLDER: &str = r"regexp_replace(c.path, '[^\\]*$', '')";
 
 /// A kind of features with times, and its SQL above a least size (`$least`, in ms).
 fn times(floor_ms: f64) -> [(Kind, String); 3] {
+    // Without context switches waits are null, and sums of them have to be 0 to be compared.
     let sums = "sum(coalesce(c.wait_ns, 0)) / 1e6 AS wait_ms, sum(coalesce(c.ready_ns, 0)) / 1e6 AS ready_ms";
+    // The least size is asked of sums: a method that is small in each thread may be large in all.
     let grouped = format!(
         "GROUP BY c.trace_id, p.name, what
 HAVING sum(cpu_ns) >= {least} OR sum(coalesce(c.wait_ns, 0)) >= {least}
@@ -189,7 +191,7 @@ pub(super) fn load(session: &Session, runs: usize, floor_ms: f64, has_rows: bool
     for (kind, sql) in times(floor_ms) {
         each(session, &sql, |row: Times| {
             let what = row.what.unwrap_or_default();
-            // They are in all stacks, and would be other names of every cause.
+            // Not in SQL, where sixteen more conditions would hide from its reader what is asked.
             if PLUMBING.iter().any(|frame| what.starts_with(frame)) {
                 return;
             }
@@ -204,14 +206,13 @@ pub(super) fn load(session: &Session, runs: usize, floor_ms: f64, has_rows: bool
         })?;
     }
     for (kind, measure, sql) in numbers() {
-        // Summaries have no single switches; where some runs lack them, the others would seem slow by them.
         if kind == Kind::Reason && !has_rows {
             continue;
         }
         each(session, &sql, |row: Number| {
             let Some(what) = row.what else { return };
             let run = usize::try_from(row.trace_id).unwrap_or(usize::MAX);
-            // Modules and settings are of the machine: every process has them.
+            // A module or setting counts once for a run, whatever processes it is in.
             let of_machine = matches!(kind, Kind::Module | Kind::Setting);
             let process = (!of_machine).then(|| row.process.unwrap_or_else(|| "?".to_owned()));
             let name = Name { kind, measure, what, process };
@@ -236,6 +237,7 @@ fn enough(session: &Session, mut floor_ms: f64) -> Result<f64> {
         if numbers <= MOST_NUMBERS {
             return Ok(floor_ms);
         }
+        // Doubled, so that few countings reach a fitting size even from far away.
         floor_ms *= 2.0;
     }
 }

@@ -58,6 +58,7 @@ FROM cpu_process c JOIN process p ON p.process_key = c.process_key AND p.trace_i
 WHERE process_match(p.name, p.pid, {process}) GROUP BY c.trace_id"
             )),
             MARK_TO_MARK => {
+                // The end lies strictly behind the begin, since one mark may fit both patterns.
                 let text = |mark: &Option<String>| quoted(mark.as_deref().unwrap_or("*"));
                 let (from, to) = (text(&self.from_mark), text(&self.to_mark));
                 Some(format!(
@@ -81,6 +82,8 @@ WHERE process_match(p.name, p.pid, {process}) GROUP BY p.trace_id"
 
 /// Gives each run its metric, and says what that is.
 pub(super) fn ask(asked: &ExplainRequest, session: &Session, runs: &mut [Run]) -> Result<String> {
+    // What the test measured itself is better than the length of the recording, but only where all runs have
+    // it.
     if asked.word() == DURATION && runs.iter().all(|run| run.named_ms.is_some()) && !runs.is_empty() {
         runs.iter_mut().for_each(|run| run.metric = run.named_ms);
         return Ok("duration of the test, by the name of the file".to_owned());
@@ -107,6 +110,8 @@ pub(super) fn ask(asked: &ExplainRequest, session: &Session, runs: &mut [Run]) -
 fn own(session: &Session, sql: String, runs: &mut [Run]) -> Result<()> {
     let (rows, _) = ask_any(session, &Query::own("", sql), &[], runs.len().saturating_mul(2))?;
     for row in rows {
+        // A column called metric wins; without one there must be a single other column, since a guess would
+        // compare something else.
         let others = || row.iter().filter(|(name, _)| *name != "trace_id");
         let value = row.get("metric").or_else(|| others().next().map(|(_, value)| value));
         let is_one = row.contains_key("metric") || others().count() == 1;

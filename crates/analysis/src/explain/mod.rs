@@ -87,6 +87,8 @@ impl ExplainRequest {
         let measured: Vec<usize> =
             (0..runs.len()).filter(|run| runs::metric_of(&runs, *run).is_some()).collect();
         let values: Vec<f64> = measured.iter().filter_map(|run| runs::metric_of(&runs, *run)).collect();
+        // A cause is a twentieth or more of a difference of some percent of a run. What is smaller than this
+        // in every run is hardly one, and most methods are that small.
         let floor_ms = (0.002 * numbers::median(&values)).max(0.5);
         let has_rows = runs.iter().all(|run| run.has_rows);
         let mut matrix = load::load(session, runs.len(), floor_ms, has_rows)?;
@@ -110,6 +112,7 @@ impl Explanation {
         let causes = Causes::find(&matrix.of_runs(&measured), &values);
         let mut by_time: Vec<usize> = (0..measured.len()).collect();
         let began = |place: &usize| measured.get(*place).and_then(|run| runs.get(*run)).map(|run| run.began);
+        // Recordings that began at the same time keep the order of their extracts.
         by_time.sort_by_key(|place| (began(place), *place));
         let in_time: Vec<f64> = by_time.iter().filter_map(|place| values.get(*place).copied()).collect();
         let change = chance::change(&in_time).filter(|change| change.p <= runs::CHANGED);

@@ -35,6 +35,7 @@ pub(super) fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<(f64, usize)> = values.iter().copied().zip(0..).collect();
     order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let mut ranked: Vec<(usize, f64)> = Vec::with_capacity(values.len());
+    // Runs that are equal must not differ in rank by their order in the file.
     for equal in order.chunk_by(|a, b| a.0.total_cmp(&b.0).is_eq()) {
         let first = ranked.len();
         let rank = first as f64 + (equal.len() as f64 - 1.0) / 2.0;
@@ -73,6 +74,7 @@ pub(super) fn slope(x: &[f64], y: &[f64]) -> f64 {
     let points: Vec<(f64, f64)> = x.iter().copied().zip(y.iter().copied()).collect();
     // Each point with those that lie so many places behind it: a spread-out part of all pairs.
     let lags = (count - 1) / 2 + 1;
+    // Leaving out whole distances keeps every point in equally many pairs.
     let step = (lags * count).div_ceil(MOST_PAIRS).max(1);
     let mut slopes = Vec::with_capacity((lags / step + 1) * count);
     for lag in (1..=lags).step_by(step) {

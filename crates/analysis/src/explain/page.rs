@@ -114,6 +114,7 @@ fn write_causes(page: &mut String, causes: &[CauseRow]) -> std::fmt::Result {
 
 /// A cell: the redder, the more it adds; the bluer, the more it saves.
 fn write_heat(page: &mut String, effect: f64, largest: f64) -> std::fmt::Result {
+    // Without any effect there is nothing to divide by.
     let strength = if largest > 0.0 { (effect.abs() / largest).clamp(0.0, 1.0) } else { 0.0 };
     let colour = if effect >= 0.0 { "220,60,40" } else { "60,110,220" };
     write!(page, "<td class=\"n heat\" style=\"background:rgba({colour},{strength:.2})\">{effect:.1}")

@@ -145,6 +145,7 @@ impl Explanation {
                 (_, true) => Some("fast".to_owned()),
                 _ => None,
             });
+            // The spread of fewer runs is a matter of chance itself.
             let is_outlier =
                 values.len() >= 4 && spreads.is_some_and(|spreads| spreads.abs() > runs::OUTLIER);
             let state = match (place, is_outlier, run.differs.is_empty()) {

@@ -31,7 +31,8 @@ const HARD_FAULT_SHARE: f64 = 0.05;
 const CPI_CHANGE: f64 = 0.10;
 const INSTRUCTION_CHANGE: f64 = 0.03;
 
-/// A mean frequency that is so much lower than that of the others.
+/// A mean frequency that is so much lower than that of the others makes a run another one: a higher one is no
+/// disturbance.
 const FREQUENCY_CHANGE: f64 = 0.05;
 
 /// A run.
@@ -106,6 +107,7 @@ pub(super) fn metric_of(runs: &[Run], run: usize) -> Option<f64> {
 pub(super) fn load(session: &Session) -> Result<Vec<Run>> {
     let mut runs: BTreeMap<i64, Run> = BTreeMap::new();
     each(session, RECORDINGS, |row: Recording| {
+        // Either file may have been renamed; the one that was not carries the name of the test.
         let files = [row.source_name.clone(), format!("{}.etwx", row.name)];
         let named = files.iter().find_map(|file| TestName::parse(file));
         let performed_at = named.as_ref().and_then(|named| named.performed_at);
@@ -158,7 +160,7 @@ pub(super) fn compare(
     };
     for (place, run) in runs.iter_mut().enumerate() {
         let ms = of_tags(place);
-        if let Some(metric) = run.metric.filter(|metric| ms > ANTIVIRUS_SHARE * metric) {
+        if let Some(metric) = time_of(run).filter(|metric| ms > ANTIVIRUS_SHARE * metric) {
             run.differs.push(format!("antivirus: {ms:.0} ms, {:.0} % of the run", 100.0 * ms / metric));
         }
     }
@@ -185,6 +187,11 @@ fn of_runs(session: &Session, sql: &str, count: usize) -> Result<Vec<Option<f64>
     Ok(values)
 }
 
+/// The metric of a run where something can be a share of it: SQL of the user may give 0 or less.
+fn time_of(run: &Run) -> Option<f64> {
+    run.metric.filter(|metric| *metric > 0.0)
+}
+
 fn hard_faults(runs: &mut [Run], matrix: &Matrix) {
     let mut sums = vec![0.0; runs.len()];
     let is_time = |measure: Measure| measure == Measure::Time;
@@ -193,9 +200,10 @@ fn hard_faults(runs: &mut [Run], matrix: &Matrix) {
     for feature in faults {
         sums.iter_mut().zip(feature.numbers()).for_each(|(sum, value)| *sum += value);
     }
+    // The median, so that the runs that are disturbed do not move what counts as usual.
     let usual = median(&sums);
     for (run, ms) in runs.iter_mut().zip(sums) {
-        if let Some(metric) = run.metric.filter(|metric| (ms - usual).abs() > HARD_FAULT_SHARE * metric) {
+        if let Some(metric) = time_of(run).filter(|metric| (ms - usual).abs() > HARD_FAULT_SHARE * metric) {
             let share = 100.0 * (ms - usual).abs() / metric;
             run.differs
                 .push(format!("hard faults: {ms:.0} ms, usually {usual:.0} ({share:.0} % of the run)"));
@@ -229,7 +237,8 @@ GROUP BY c.trace_id",
         runs.iter_mut().zip(both).filter_map(|(run, both)| Some((run, both?)))
     {
         let cpi = cycles / instructions;
-        // More instructions are other work, whose cycles may differ without anything in the way.
+        // More work has other cycles for each instruction, too; only with the same work is the machine to
+        // blame.
         let is_same_work = (instructions - usual).abs() < INSTRUCTION_CHANGE * usual;
         if is_same_work && (cpi - usual_cpi).abs() > CPI_CHANGE * usual_cpi {
             let change = "with the same number of instructions";
@@ -272,6 +281,7 @@ fn others_have(session: &Session, sql: &str, runs: &mut [Run]) -> Result<()> {
         values.values().for_each(|value| *counts.entry(value).or_default() += 1);
         let usual = counts
             .iter()
+            // Of equally frequent values the first by name, so that the answer does not depend on order.
             .max_by(|a, b| a.1.cmp(b.1).then(b.0.cmp(a.0)))
             .map(|(value, _)| (*value).to_owned());
         let Some(usual) = usual else { continue };
@@ -287,4 +297,23 @@ fn others_have(session: &Session, sql: &str, runs: &mut [Run]) -> Result<()> {
 /// How many spreads each run is from the median.
 pub(super) fn distances(metric: &[f64]) -> Vec<f64> {
     deviations(metric)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::feature::Name;
+    use super::*;
+
+    #[test]
+    fn nothing_is_a_share_of_a_metric_that_is_no_time() {
+        let mut matrix = Matrix::new(4);
+        let (kind, measure) = (Kind::HardFault, Measure::Time);
+        matrix.add(2, Name { kind, measure, what: String::new(), process: None }, 0.0, 500.0);
+        matrix.add(3, Name { kind, measure, what: String::new(), process: None }, 0.0, 500.0);
+        let run = |metric| Run { metric: Some(metric), ..Run::default() };
+        let mut runs = [run(-5.0), run(1000.0), run(0.0), run(1000.0)];
+        hard_faults(&mut runs, &matrix);
+        let differs: Vec<usize> = runs.iter().map(|run| run.differs.len()).collect();
+        assert_eq!(differs, [0, 1, 0, 1]);
+    }
 }

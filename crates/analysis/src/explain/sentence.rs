@@ -1,4 +1,4 @@
-//! The first line: what came out, for somebody who reads nothing else.
+//! The first line: what came out, for a reader who goes no further.
 
 use super::Explanation;
 use super::causes::{Cause, ENOUGH_RUNS};

@@ -132,6 +132,8 @@ impl Costs {
     }
 
     fn add(&mut self, owners: &Owners, owner: Owner, add: impl FnOnce(&mut Cost)) {
+        // Windows and what is unknown have a number beyond all products, so that their costs are dropped
+        // here.
         if let Some(cost) = self.of.get_mut(owner.product as usize) {
             add(cost);
             if let Some(file) = owners.file(owner.module)
@@ -145,10 +147,10 @@ impl Costs {
     fn cpu(&mut self, session: &Session, owners: &Owners, time: Range) -> Result<()> {
         each(session, &cpu_sql(time), |row: Cpu| {
             let (thread, code) = (owners.thread(row.thread_key), owners.stack(row.stack_id));
-            self.add(owners, thread, |cost| cost.own_cpu_ns += row.cpu_ns);
-            // Code of a product in its own thread has been counted with the thread.
+            self.add(owners, thread, |cost| plus(&mut cost.own_cpu_ns, row.cpu_ns));
+            // Its own code in its own threads is counted as theirs, once.
             if code.product != thread.product && row.code_ns > 0 {
-                self.add(owners, code, |cost| cost.other_cpu_ns += row.code_ns);
+                self.add(owners, code, |cost| plus(&mut cost.other_cpu_ns, row.code_ns));
             }
         })
     }
@@ -162,15 +164,17 @@ GROUP BY thread_key, stack_id"
         );
         each(session, &waits, |row: Waits| {
             let thread = owners.thread(row.thread_key);
+            // Without a stack nothing says whose code waits.
             let code = row.stack_id.map_or(NOBODY, |stack| owners.waiting(stack));
             if code.product != thread.product {
                 self.add(owners, code, |cost| {
-                    cost.waits += row.waits;
-                    cost.wait_ns += row.wait_ns;
+                    plus(&mut cost.waits, row.waits);
+                    plus(&mut cost.wait_ns, row.wait_ns);
                     cost.max_wait_ns = cost.max_wait_ns.max(row.max_wait_ns);
                 });
             }
         })?;
+        // `instead_ns` is there only where the thread named ran for a part of the time ready.
         let ready = format!(
             "SELECT thread_key, instead_thread_key, sum(coalesce(instead_ns, ready_ns)) AS ready_ns
 FROM context_switch WHERE ready_ns > 0 AND instead_thread_key IS NOT NULL{within}
@@ -179,9 +183,8 @@ GROUP BY thread_key, instead_thread_key"
         each(session, &ready, |row: Ready| {
             let thread = owners.thread(row.thread_key);
             let instead = row.instead_thread_key.map_or(NOBODY, |instead| owners.thread(instead));
-            // Threads of one product that keep each other from running cost nobody else anything.
             if instead.product != thread.product {
-                self.add(owners, instead, |cost| cost.ready_ns += row.ready_ns);
+                self.add(owners, instead, |cost| plus(&mut cost.ready_ns, row.ready_ns));
             }
         })
     }
@@ -194,7 +197,7 @@ GROUP BY frame_id",
             and_in("end_ns", time)
         );
         each(session, &sql, |row: Dpcs| {
-            self.add(owners, owners.frame(row.frame_id), |cost| cost.dpc_isr_ns += row.own_ns);
+            self.add(owners, owners.frame(row.frame_id), |cost| plus(&mut cost.dpc_isr_ns, row.own_ns));
         })
     }
 
@@ -208,11 +211,16 @@ GROUP BY thread_key",
         each(session, &sql, |row: Transfers| {
             let owner = row.thread_key.map_or(NOBODY, |thread| owners.thread(thread));
             self.add(owners, owner, |cost| {
-                cost.disk_ns += row.disk_ns;
-                cost.disk_bytes += row.disk_bytes;
+                plus(&mut cost.disk_ns, row.disk_ns);
+                plus(&mut cost.disk_bytes, row.disk_bytes);
             });
         })
     }
+}
+
+/// Adds to a sum. A damaged extract may claim more than a number holds.
+fn plus(sum: &mut i64, more: i64) {
+    *sum = sum.saturating_add(more);
 }
 
 fn each<R: FromRows>(session: &Session, sql: &str, mut take: impl FnMut(R)) -> Result<()> {
@@ -220,4 +228,22 @@ fn each<R: FromRows>(session: &Session, sql: &str, mut take: impl FnMut(R)) -> R
         R::read(&batch?)?.into_iter().for_each(&mut take);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::OverheadRequest;
+    use super::super::product::Product;
+    use super::*;
+
+    #[test]
+    fn sums_stay_at_the_largest_number() {
+        let mut cost = Cost { other_cpu_ns: i64::MAX, ready_ns: i64::MAX, ..Cost::default() };
+        plus(&mut cost.own_cpu_ns, 7);
+        plus(&mut cost.other_cpu_ns, 7);
+        let has = Has { samples: true, switches: true, dpcs: true, disk: true };
+        let product = Product { name: "a.sys".to_owned(), company: None, files: Vec::new() };
+        let row = OverheadRequest::default().row(&product, &cost, has);
+        assert_eq!((row.own_cpu_ns, row.other_cpu_ns, row.caused_ns), (Some(7), Some(i64::MAX), i64::MAX));
+    }
 }

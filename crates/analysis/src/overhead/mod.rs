@@ -28,7 +28,7 @@ use product::Product;
 /// Products that are shown if no other number is asked for.
 const SHOWN: usize = 20;
 /// Tags of the built-in rules that name products of others. The rest are parts of Windows, of runtimes and of
-/// programs, which cost what somebody asked them for.
+/// programs, which cost what they were asked to do.
 const PRODUCT_TAGS: &str = r"Antivirus\*;Agents\*";
 
 etwkit_query::declare! {
@@ -194,6 +194,8 @@ impl OverheadRequest {
         }
         let all = TextFilter::parse("");
         let built_in = if self.product.is_some() { all.clone() } else { TextFilter::parse(PRODUCT_TAGS) };
+        // The built-in set always counts; files add sets of their own, which may tag the same stack once
+        // more.
         let mut found = vec![tags::owners(session, default_tags(), &built_in)?];
         for set in session.tags().iter() {
             found.push(tags::owners(session, set, &all)?);
@@ -204,8 +206,8 @@ impl OverheadRequest {
     fn row(&self, product: &Product, cost: &Cost, has: Has) -> OverheadRow {
         let known = |is_recorded: bool, value: i64| is_recorded.then_some(value);
         let (others, dpc) = (cost.other_cpu_ns, cost.dpc_isr_ns);
-        let cpu = cost.own_cpu_ns + others + dpc;
-        let caused = others + dpc + cost.wait_ns + cost.ready_ns;
+        let cpu = cost.own_cpu_ns.saturating_add(others).saturating_add(dpc);
+        let caused = others.saturating_add(dpc).saturating_add(cost.wait_ns).saturating_add(cost.ready_ns);
         let sort = match self.sort {
             OverheadSort::Caused => caused,
             OverheadSort::Cpu => cpu,

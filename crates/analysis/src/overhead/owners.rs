@@ -178,7 +178,7 @@ pub(super) fn at(all: &[Owner], number: i64) -> Owner {
 }
 
 /// Owners of modules, and of processes by their executables. A library in the folder of the executable came
-/// with the program: it is a part of it, whoever made it.
+/// with the program: it is a part of it, whatever company made it.
 fn of_modules(rows: &[ModuleRow], products: &mut Products) -> (HashMap<i32, Owner>, HashMap<i64, Owner>) {
     let mut own = |row: &ModuleRow| {
         let file = File {
@@ -191,13 +191,18 @@ fn of_modules(rows: &[ModuleRow], products: &mut Products) -> (HashMap<i32, Owne
         let module = key(row.module_id);
         products.of(&file).map_or(NOBODY, |product| Owner { product, module })
     };
+    // Executables first: their folders say whose the libraries are that are looked at below.
     let (mut processes, mut folders) = (HashMap::new(), HashMap::new());
     for row in rows.iter().filter(|row| row.is_executable) {
         let Some(process) = row.process_key else { continue };
         let owner = own(row);
         if owner != NOBODY {
             processes.insert(process, owner);
-            folders.insert(process, folder(&row.path));
+            // An empty folder would be the begin of every other one.
+            let home = folder(&row.path);
+            if !home.is_empty() {
+                folders.insert(process, home);
+            }
         }
     }
     let modules = rows.iter().map(|row| {
@@ -224,6 +229,7 @@ pub(super) fn of_threads(
     let owner = rows.into_iter().map(|row| {
         let own = row.process_key.and_then(|process| processes.get(&process)).copied().unwrap_or(NOBODY);
         let began = row.start_frame_id.map_or(NOBODY, &mut began);
+        // Worker threads of a scanner inside of other programs begin in its own file.
         (key(row.thread_key), if began == NOBODY { own } else { began })
     });
     Ok(owner.collect())
@@ -248,7 +254,8 @@ fn of_frame(
     if !LOGGERS.iter().any(|logger| logger.eq_ignore_ascii_case(file)) {
         return owner;
     }
-    // A method in the kernel's file shows that there were symbols for it; `ntdll.dll` has others.
+    // Any kernel function with a name shows that its symbols were found; ntdll.dll begins alike and is no
+    // kernel.
     *is_kernel_named |= file.get(..2).is_some_and(|begin| begin.eq_ignore_ascii_case("nt"))
         && !file.eq_ignore_ascii_case("ntdll.dll");
     if LOGGING.iter().any(|begin| method.starts_with(begin)) {
@@ -267,6 +274,8 @@ fn of_stacks(trace: &TraceFrames, frames: &[Owner]) -> (Vec<Owner>, Vec<Owner>) 
         let own = at(frames, frame.into());
         let from = |all: &[Owner]| caller.map_or(NOBODY, |caller| at(all, caller.into()));
         all.push(if own == NOBODY { from(&all) } else { own });
+        // Below a file system no filter is to blame any more, until other code of a product is called from
+        // there.
         waiting.push(match own == NOBODY {
             true if systems.has(frame) => NOBODY,
             true => from(&waiting),
@@ -274,4 +283,30 @@ fn of_stacks(trace: &TraceFrames, frames: &[Owner]) -> (Vec<Owner>, Vec<Owner>) 
         });
     }
     (all, waiting)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_without_a_folder_owns_no_other_file() {
+        let row = |module_id, name: &str, path: &str, company: Option<&str>| ModuleRow {
+            module_id,
+            process_key: Some(1),
+            name: name.to_owned(),
+            path: path.to_owned(),
+            company: company.map(str::to_owned),
+            product_name: None,
+            is_executable: company.is_some(),
+        };
+        let rows = [
+            row(1, "tool.exe", "tool.exe", Some("North Ltd")),
+            row(2, "old.dll", r"C:\Windows\System32\old.dll", None),
+        ];
+        let mut products = Products::new(&OverheadRequest::default(), true);
+        let (modules, processes) = of_modules(&rows, &mut products);
+        assert_eq!(modules.get(&2), Some(&NOBODY));
+        assert_eq!(modules.get(&1), processes.get(&1));
+    }
 }

@@ -118,6 +118,7 @@ impl Products {
         };
         let name = match (self.by, company) {
             (OverheadBy::File, _) => file.name,
+            // Its company is that of Windows, under which it could not be seen.
             (OverheadBy::Company, Some(company)) if name != DEFENDER => company,
             _ => name,
         };
@@ -126,6 +127,7 @@ impl Products {
     }
 
     fn number(&mut self, name: &str, company: Option<&str>) -> u32 {
+        // Files of one product spell its name in several ways; the first one that is met is shown.
         let key = (name.to_lowercase(), company.unwrap_or_default().to_lowercase());
         *self.numbers.entry(key).or_insert_with(|| {
             let company = company.map(str::to_owned);
@@ -145,7 +147,7 @@ impl Products {
 }
 
 fn is_microsoft(company: &str) -> bool {
-    // Some files write the company with a sign in front, as in `© Microsoft`.
+    // Version resources begin with signs such as that of copyright.
     let company = company.trim_start_matches(|c: char| !c.is_alphanumeric());
     company.get(.."microsoft".len()).is_some_and(|begin| begin.eq_ignore_ascii_case("microsoft"))
 }

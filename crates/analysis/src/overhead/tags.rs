@@ -1,4 +1,4 @@
-//! Owners by stack tag: what code with a tag costs whoever runs it.
+//! Owners by stack tag: what code with a tag costs the threads that run it.
 
 use std::collections::HashMap;
 

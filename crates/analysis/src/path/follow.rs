@@ -13,10 +13,11 @@ use crate::time_line::{Piece, State, time_line};
 /// Threads that wait for each other one inside the other; waits that lie deeper stay waits.
 const MAX_DEPTH: usize = 64;
 
-/// Pieces of a path; more than anyone looks at, and some hundred MB of rows.
+/// Pieces of a path: far more than a reader looks at, and some hundred MB of rows.
 const MAX_PIECES: usize = 2_000_000;
 
-/// Pieces that a slice can have.
+/// Pieces that a slice can have: unknown time in front of it, waiting, ready, unknown time up to its begin,
+/// running.
 const OF_A_SLICE: usize = 5;
 
 /// A piece of the path.
@@ -31,7 +32,7 @@ pub(super) struct PathPiece {
 }
 
 impl PathPiece {
-    /// Hands a wait that a DPC ended to those that are reported later; its number there.
+    /// Hands a wait that a DPC ended to those that are looked up later; returns its number there.
     pub(super) fn ended_by_dpc(&self, parts: &Parts, roots: &mut Roots) -> Option<usize> {
         let slice = self.piece.slice.filter(|_| self.piece.state == State::Waiting)?;
         let is_by_dpc = slice.is_by_dpc() || parts.threads.is_idle(slice.by);
@@ -53,7 +54,7 @@ pub(super) struct PathNode {
     pub(super) stack: (i64, i32),
     /// Stack with which that wait was ended.
     pub(super) by_stack: i32,
-    /// Whether it created the thread above, whose time before that is explained by what it did.
+    /// Whether it created the thread above, so that its work stands for the time before that thread began.
     pub(super) is_creator: bool,
 }
 
@@ -87,6 +88,7 @@ impl<'p> Follower<'p> {
 
     /// Takes what the thread, the last one of the way, did from `from` to `to`.
     pub(super) fn follow(&mut self, thread: i32, from: i64, to: i64) {
+        // An estimate from above, before any piece is made: one call alone could otherwise fill the memory.
         let slices = self.parts.slices.count(thread, from, to);
         if self.overflowed || self.pieces.len().saturating_add(slices.saturating_mul(OF_A_SLICE)) > MAX_PIECES
         {
@@ -126,6 +128,8 @@ impl<'p> Follower<'p> {
         if piece.state != State::Unknown || piece.slice.is_some() {
             return piece.from;
         }
+        // Only time before the start belongs to the creator. Unknown time behind it means lost events of the
+        // thread itself, which another thread does not explain.
         let Some((start, creator)) = self.parts.creator(thread) else { return piece.from };
         let until = start.min(piece.to);
         let is_told = || self.parts.slices.is_told(creator, piece.from, until);
@@ -145,9 +149,9 @@ impl<'p> Follower<'p> {
         self.way.len() <= MAX_DEPTH && self.way.iter().all(|(waiting, _)| *waiting != thread)
     }
 
-    /// The thread that ended a wait, if it is to be followed: a DPC only interrupted it, idle does nothing, a
-    /// thread that itself waits for this one does not end its wait but in a damaged extract, and one of which
-    /// nothing is known explains nothing.
+    /// The thread that ended a wait, if it is to be followed. Not followed are a thread that a DPC only
+    /// interrupted, the idle thread, one that waits for this one itself, as only damage has it, and one of
+    /// which nothing is known.
     fn ended_by(&self, piece: &Piece) -> Option<(i32, Slice)> {
         let slice = piece.slice.filter(|_| piece.state == State::Waiting)?;
         let by = slice.by;
@@ -167,6 +171,7 @@ impl<'p> Follower<'p> {
             self.nodes.push(PathNode {
                 thread: by,
                 depth,
+                // Below 0, so that even a wait of no length gives the node its stack.
                 stack: (-1, NONE),
                 by_stack: NONE,
                 ..PathNode::default()

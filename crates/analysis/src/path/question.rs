@@ -113,7 +113,7 @@ impl PathRequest {
         rows.into_iter().map(told).collect()
     }
 
-    /// How many rows are reported.
+    /// How many rows are shown.
     fn most(&self) -> usize {
         match self.top {
             Some(0) => usize::MAX,
@@ -121,8 +121,8 @@ impl PathRequest {
         }
     }
 
-    /// Leaves out rows behind the first ones, the largest; says how many, unless it was asked for a number
-    /// of them.
+    /// Leaves out rows behind the first ones, the largest; says how many, unless it was asked for a number of
+    /// them.
     fn cut<R>(&self, rows: &mut Vec<R>, duration: fn(&R) -> i64) -> Option<Line> {
         let more = cut(rows, self.most(), duration);
         more.filter(|_| self.top.is_none()).map(|line| line.words(ALL))
@@ -130,6 +130,7 @@ impl PathRequest {
 
     /// Leaves out all but the longest segments; says how many, unless it was asked for a number of them.
     fn cut_segments(&self, segments: &mut Vec<Segment>) -> Option<Line> {
+        // The line names the time left out, since many short segments may be most of a path.
         let (before, whole) = (segments.len(), sum(segments, |row| row.duration_ns));
         keep_largest(segments, self.most(), |row| row.duration_ns);
         let left_out = before.saturating_sub(segments.len());

@@ -189,6 +189,7 @@ fn untold(slice: &crate::slice::Slice) -> Option<RootKind> {
 }
 
 fn in_order(rows: &[Node], nodes: &[PathNode]) -> Vec<Node> {
+    // A stack of its own and no recursion, so that the depth of the tree does not matter.
     let (mut ordered, mut open) = (Vec::with_capacity(rows.len()), vec![0]);
     while let Some(number) = open.pop() {
         let (Some(row), Some(node)) = (rows.get(number), nodes.get(number)) else { continue };
@@ -234,6 +235,7 @@ pub(super) fn by_process(shares: &[Share], length: i64) -> Vec<ProcessShare> {
 
 /// Sums of segments by thread, state, reason and what ended waits, largest first.
 pub(super) fn shares(segments: &[Segment], length: i64) -> Vec<Share> {
+    // Borrowed, since a path has up to millions of segments and few different texts.
     type Key<'s> = (i64, State, Option<&'s str>, Option<&'s str>);
     let mut sums: BTreeMap<Key<'_>, Share> = BTreeMap::new();
     for segment in segments {

@@ -81,6 +81,7 @@ impl Events {
     pub(super) fn read(manifest: &Manifest, session: &Session) -> Result<Self> {
         let mut events =
             Self { all: Vec::new(), fits: vec![Vec::new(); manifest.events.len()], wanted: wanted(manifest) };
+        // Patterns are looked up by provider, since files may have hundreds and traces millions of events.
         let mut by_provider: HashMap<&str, Vec<usize>> = HashMap::new();
         for (place, pattern) in manifest.events.iter().enumerate() {
             by_provider.entry(&pattern.provider).or_default().push(place);
@@ -109,6 +110,7 @@ impl Events {
         let patterns = places.iter().filter_map(|place| Some((*place, manifest.events.get(*place)?)));
         let fitting: Vec<usize> =
             patterns.filter(|(_, pattern)| fits(pattern, &row, &fields)).map(|(place, _)| place).collect();
+        // SQL knows nothing of payloads, so that more rows come than patterns fit.
         if fitting.is_empty() {
             return;
         }
@@ -171,6 +173,7 @@ pub(super) fn sql(manifest: &Manifest) -> String {
     };
     let mut conditions: Vec<String> = manifest.events.iter().map(condition).collect();
     conditions.sort();
+    // Patterns that differ in their payload alone have the same condition.
     conditions.dedup();
     let conditions = if conditions.is_empty() { "FALSE".to_owned() } else { conditions.join("\n   OR ") };
     // Marks have a table of their own; here they are events again.
@@ -239,6 +242,7 @@ fn value<'v>(fields: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
     if let Some(value) = fields.get(name) {
         return Some(value);
     }
+    // The whole name goes first: a field may have a dot in its own name.
     let (outer, inner) = name.split_once('.')?;
     match fields.get(outer)? {
         Value::Object(members) => value(members, inner),

@@ -132,6 +132,7 @@ impl Finder<'_> {
         let starts = self.points(start).into_iter().map(|point| (start_rank, point));
         let stops = self.points(stop).into_iter().map(|point| (stop_rank, point));
         let mut all: Vec<(u8, Point)> = starts.chain(stops).collect();
+        // Events are numbered in the order of time; the number keeps those of one time stamp in it.
         all.sort_by_key(|(rank, point)| (point.ts_ns, point.event.unwrap_or(usize::MAX), *rank));
         let same = &self.region.of_events;
         let mut waiting: HashMap<Key, Vec<Point>> = HashMap::new();
@@ -141,6 +142,7 @@ impl Finder<'_> {
             let key = key(same, self.events, point.event, side);
             match (side, key) {
                 (Side::Start, Some(key)) => waiting.entry(key).or_default().push(point),
+                // An event that lacks what both ends have to share can have no partner.
                 (Side::Start, None) => open.push(self.instance(point, None)),
                 (Side::Stop, key) => match key.and_then(|key| waiting.get_mut(&key)?.pop()) {
                     Some(start) => ended.push(self.instance(start, Some(point))),
@@ -174,10 +176,12 @@ impl Finder<'_> {
         let duration = |event: usize| {
             let units: f64 = self.events.value(Some(event), field)?.parse().ok()?;
             let ns = (units * nanoseconds).round();
+            // Negative, infinite and no number are excluded by this as well.
             (0.0..9e18).contains(&ns).then_some(ns as i64)
         };
         let (mut ended, mut without) = (Vec::new(), 0);
         for point in points {
+            // Events that fit a pattern are in ascending order, as they are read.
             let own = point.event.filter(|event| of.binary_search(event).is_ok());
             let nearest = || {
                 let candidates = by_key.get(&key(same, self.events, point.event, other)?)?;
@@ -201,6 +205,7 @@ impl Finder<'_> {
     fn nearest(&self, events: &[usize], ts_ns: i64) -> Option<usize> {
         let time = |event: usize| self.events.all.get(event).map(|event| event.ts_ns);
         let split = events.partition_point(|event| time(*event).is_some_and(|time| time <= ts_ns));
+        // The nearest is the last one up to that time or the first one behind it.
         let around = [split.checked_sub(1), Some(split)].into_iter().flatten();
         let around = around.filter_map(|at| events.get(at).copied());
         around.min_by_key(|event| time(*event).map_or(u64::MAX, |time| time.abs_diff(ts_ns)))
@@ -249,6 +254,7 @@ fn passes(filter: &Filter, triggers: &[(i64, i64)], instance: &Instance) -> bool
         When::Before => triggers.iter().any(|(_, stop)| *stop <= instance.start_ns),
         When::After => {
             let first = triggers.iter().map(|(start, _)| *start).min();
+            // An instance that did not end lies in front of nothing.
             first.is_some_and(|first| instance.stop_ns.is_some_and(|stop| stop <= first))
         }
     };

@@ -100,6 +100,7 @@ impl Reader<'_> {
                 ));
             }
         };
+        // What follows another region begins with its end, and what leads up to one ends with its begin.
         let ends = (self.endpoint(start, Side::Stop)?, self.endpoint(stop, Side::Start)?);
         if let (Endpoint::Duration { .. }, Endpoint::Duration { .. }) = ends {
             return Err(self.source.error(
@@ -111,7 +112,8 @@ impl Reader<'_> {
         Ok(Some(ends))
     }
 
-    /// A begin or end; `usual` is the side of another region that it stands for if that is not told.
+    /// A begin or end; `usual` is the side of another region that it stands for if the file does not say
+    /// which.
     fn endpoint(&mut self, element: &Element, usual: Side) -> Result<Endpoint> {
         self.source.check(element, &[], &["Event", "Region", "Duration", "PayloadIdentifier"])?;
         let mut kinds = element.children.iter().filter(|child| child.name != "PayloadIdentifier");
@@ -248,6 +250,7 @@ impl Reader<'_> {
         Ok(Same {
             thread: flag("TID")?,
             process: flag("PID")?,
+            // Not the short-circuit operator, so that a wrong value of the second one is found as well.
             activity: flag("AID")? | flag("ActivityID")?,
             fields: fields.collect::<Result<_>>()?,
         })

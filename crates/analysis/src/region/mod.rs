@@ -276,6 +276,8 @@ impl RegionRequest {
 
     fn is_asked(&self, name: &str, friendly_name: Option<&str>) -> bool {
         let Some(filter) = self.region.as_deref() else { return true };
+        // A name that is excluded excludes the region whatever its other name is, and one name that fits is
+        // enough.
         let (positive, negative) = etwkit_query::filter::split(filter);
         let names = [Some(name), friendly_name];
         let of = |filter: &str| TextFilter::parse(filter);
@@ -288,6 +290,7 @@ impl RegionRequest {
         let of = |key: Option<i64>| key.is_some_and(|key| processes.is_some_and(|keys| keys.contains(&key)));
         let instance = self.instance.as_deref().map(TextFilter::parse);
         let (from, to) = (self.time.min, self.time.max);
+        // What did not end has no duration: any limit leaves it out.
         let lasts = if self.duration.is_unlimited() {
             true
         } else {
@@ -358,7 +361,8 @@ etwkit_query::declare! {
 fn depths(parents: &[Option<usize>]) -> Vec<i64> {
     let mut depths: Vec<Option<i64>> = vec![None; parents.len()];
     for place in 0..parents.len() {
-        // Up to one whose depth is known, then back down.
+        // Up to one whose depth is known, then back down: without recursion, since a region that nests in
+        // itself may be as deep as there are events.
         let mut way = Vec::new();
         let mut at = Some(place);
         while let Some(here) = at.filter(|here| depths.get(*here).copied().flatten().is_none()) {

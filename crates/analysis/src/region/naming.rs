@@ -79,6 +79,8 @@ impl<'m> Names<'m> {
             process.start_ns.is_none_or(|start| start <= ts_ns)
                 && process.stop_ns.is_none_or(|stop| stop >= ts_ns)
         };
+        // Ids are used again. Where no process of the id lived at that time, as at the edges of a trace, the
+        // last one is the best guess.
         all.iter().find(lives).or(all.last())?.name.clone()
     }
 }

@@ -38,6 +38,7 @@ pub(super) fn of(manifest: &Manifest) -> Result<Vec<usize>, &Region> {
             }
         }
     }
+    // What still misses something is in a circle, or behind one.
     match regions.iter().zip(&missing).find(|(_, left)| **left > 0) {
         Some((region, _)) => Err(region),
         None => Ok(ready),

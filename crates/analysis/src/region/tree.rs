@@ -26,6 +26,7 @@ pub(super) fn parents(manifest: &Manifest, instances: &[Instance], events: &Even
                 *to = parent;
             }
         }
+        // Behind the regions around it: an instance of the same region is nearer, and replaces that parent.
         if let Some(same) = &region.self_nest {
             nest(children, same, instances, events, &mut parents);
         }
@@ -49,6 +50,8 @@ impl<'a> Around<'a> {
             // The second field of a pair is that of the parent.
             let Some(key) = shared(same, events, instance, Side::Stop) else { continue };
             let list = by_key.entry(key).or_default();
+            // The latest end so far only grows, so that a binary search finds the first instance that reaches
+            // far enough.
             let latest = list.last().map_or(stop_ns, |(_, latest, _)| stop_ns.max(*latest));
             list.push((instance.start_ns, latest, *place));
         }

@@ -56,7 +56,7 @@ impl Wait {
         Self::interval(self.ready_start, self.ready_end)
     }
 
-    /// What tells processes apart; those without a key last.
+    /// What processes are sorted by; those without a key come last.
     fn process(&self) -> (bool, Option<i64>) {
         (self.process_key.is_none(), self.process_key)
     }
@@ -215,6 +215,8 @@ impl<'a> Sums<'a> {
     /// Rows by process and name. Unions need waits in the order of their begins, threads are counted in their
     /// order.
     fn of(mut self, waits: &mut [Wait]) -> Vec<WaitSum> {
+        // Three orders of the same waits instead of a set for each row: a row needs only the last thread, and
+        // the end so far.
         waits.sort_by_key(|wait| (wait.process(), wait.thread_key));
         let mut firsts: HashMap<(bool, Option<i64>), usize> = HashMap::new();
         self.each(waits, &mut firsts, add);
@@ -241,6 +243,7 @@ impl<'a> Sums<'a> {
         take: impl Fn(&mut WaitSum, &mut Mark, &Wait),
     ) {
         self.seen.fill(0);
+        // From 1 on, since 0 says that no wait has had the name yet.
         let mut numbers = 1..;
         for of_process in waits.chunk_by(|a, b| a.process() == b.process()) {
             let Some(process) = of_process.first() else { continue };
@@ -251,6 +254,7 @@ impl<'a> Sums<'a> {
                 for frame in self.trace.stack(stack) {
                     let Some(name) = self.code.of(frame) else { continue };
                     let Some(seen) = self.seen.get_mut(name) else { continue };
+                    // A recursive method is several frames of a stack, and waits once.
                     if std::mem::replace(seen, number) == number {
                         continue;
                     }
@@ -265,6 +269,7 @@ impl<'a> Sums<'a> {
 
     /// Finds the rows of a process, which lie together from the first one on.
     fn begin(&mut self, first: usize, process_key: Option<i64>) {
+        // Names are shared by all processes and rows are not.
         self.row_of.fill(None);
         let of_process = self.rows.iter().zip(&self.marks).enumerate().skip(first);
         for (number, (_, mark)) in of_process.take_while(|(_, (row, _))| row.process_key == process_key) {
@@ -280,6 +285,7 @@ impl<'a> Sums<'a> {
         }
         let (module, method) = self.code.names.get(name).cloned().unwrap_or_default();
         self.rows.push(WaitSum { process_key, module, method, ..WaitSum::default() });
+        // Less than any key or time, so that the first wait always counts as new.
         self.marks.push(Mark { name, thread_key: i64::MIN, waited: i64::MIN, ready: i64::MIN });
         let row = self.rows.len() - 1;
         if let Some(known) = self.row_of.get_mut(name) {
@@ -294,12 +300,14 @@ fn add(row: &mut WaitSum, mark: &mut Mark, wait: &Wait) {
     let longer = |max: Option<i64>, length: i64| Some(max.map_or(length, |max| max.max(length)));
     if let Some((start, end)) = wait.waiting() {
         row.waits += 1;
-        row.wait_sum_ns = row.wait_sum_ns.saturating_add(end - start);
-        row.wait_max_ns = longer(row.wait_max_ns, end - start);
+        let length = end.saturating_sub(start);
+        row.wait_sum_ns = row.wait_sum_ns.saturating_add(length);
+        row.wait_max_ns = longer(row.wait_max_ns, length);
     }
     if let Some((start, end)) = wait.ready() {
-        row.ready_sum_ns = row.ready_sum_ns.saturating_add(end - start);
-        row.ready_max_ns = longer(row.ready_max_ns, end - start);
+        let length = end.saturating_sub(start);
+        row.ready_sum_ns = row.ready_sum_ns.saturating_add(length);
+        row.ready_max_ns = longer(row.ready_max_ns, length);
     }
     row.preemptions += i64::from(wait.is_preemption);
     row.unknown += i64::from(wait.is_unknown);
@@ -320,4 +328,18 @@ fn join(sum: &mut i64, until: &mut i64, interval: Option<(i64, i64)>) {
     let Some((start, end)) = interval else { return };
     *sum = sum.saturating_add(end.saturating_sub(start.max(*until)).max(0));
     *until = end.max(*until);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_longer_than_a_number_holds_is_cut() {
+        let wait = Wait { wait_start: Some(i64::MIN), wait_end: Some(i64::MAX), ..Wait::default() };
+        let mut mark = Mark { name: 0, thread_key: i64::MIN, waited: i64::MIN, ready: i64::MIN };
+        let mut row = WaitSum::default();
+        add(&mut row, &mut mark, &wait);
+        assert_eq!((row.waits, row.wait_sum_ns, row.wait_max_ns), (1, i64::MAX, Some(i64::MAX)));
+    }
 }

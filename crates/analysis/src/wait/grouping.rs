@@ -2,7 +2,7 @@
 
 use super::WaitBy;
 
-/// What `--by` adds: joins, columns that tell rows apart, and their names.
+/// What `--by` adds: joins, columns in which rows differ, and their names.
 pub(super) struct Grouping {
     pub(super) join: &'static str,
     /// Expression and name.

@@ -79,6 +79,8 @@ WHERE w.stack_id IS NOT NULL",
         let mut conditions = vec!["NOT coalesce(is_preempted, false)".to_owned()];
         let is_by_ready = matches!(self.sort, WaitSort::Ready | WaitSort::ReadyMax | WaitSort::ReadySum);
         if is_by_ready && !self.only_waits {
+            // A preempted thread was ready and did not wait, so that only an order by time ready has a place
+            // for it.
             conditions.clear();
         }
         if self.sort == WaitSort::Open {
@@ -116,6 +118,8 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
     fn wait(&self, tag: Option<&str>) -> String {
         let (a, b) = ends(self.time);
         let mut conditions =
+            // The idle process waits for nothing. A thread whose process is not known is kept, which a plain
+            // comparison with null would leave out.
             vec!["c.last_out_ns IS NOT NULL".to_owned(), "coalesce(p.pid, -1) <> 0".to_owned()];
         let (process, fits) = self.process();
         conditions.extend(fits);
@@ -262,6 +266,7 @@ fn reason_condition(filter: &str) -> String {
     let filter = TextFilter::parse(filter);
     let (fits, others): (Vec<i32>, Vec<i32>) = (0..=i32::from(u8::MAX))
         .partition(|reason| filter.matches(Some(&format!("{}\n{reason}", wait_reason_name(*reason)))));
+    // A missing reason has neither name nor number: it passes a filter that only excludes.
     let is_none_fit = filter.matches(Some("\n"));
     let list = |reasons: &[i32]| reasons.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     match (fits.as_slice(), others.as_slice()) {

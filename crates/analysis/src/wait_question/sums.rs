@@ -63,7 +63,7 @@ const SUMS: View<Asked, WaitSum> = View::new(
             .shown_if(|asked| asked.is_by(WaitBy::Thread)),
         Sum::new("Reason", "Reason", Word, |_, row| row.wait_reason.clone().into())
             .shown_if(|asked| asked.is_by(WaitBy::Reason)),
-        // Only files of the user make sets that have to be told apart.
+        // Without files of the user there is one set, whose name says nothing.
         Sum::new("TagSet", "Tag set", Word, |_, row| row.tag_set.clone().into()).shown_if(|asked| {
             asked.is_by(WaitBy::Tag) && (asked.of.details || !asked.of.stack_tag_file.is_empty())
         }),
