@@ -68,7 +68,7 @@ fn name(process: Option<&str>, pid: Option<i64>) -> String {
     }
 }
 
-/// An object by address and name, where no line above its events tells them.
+/// An object by address and name, where no line above its events has them.
 fn object_name(object: &ObjectRow) -> String {
     format!("{} {}", object.address, object.name.as_deref().unwrap_or_default()).trim_end().to_owned()
 }
