@@ -10,7 +10,8 @@ use tokio::sync::watch;
 use crate::{Error, Result};
 
 /// Asks all questions that carry it to stop: each ends with [`Error::Cancelled`] as soon as it notices.
-/// Copies are the same switch, which is not switched back: each question that is given up on its own has its own.
+/// Copies are the same switch, which is not switched back: each question that is given up on its own has its
+/// own.
 #[derive(Debug, Clone, Default)]
 pub struct Cancel(Arc<watch::Sender<bool>>);
 

@@ -258,6 +258,11 @@ mod tests {
             stack_condition("s", Some("!y")).as_deref(),
             Some("NOT coalesce(stack_contains(s, 'y'), FALSE)")
         );
+        // The mark between module and method is part of the name.
+        assert_eq!(
+            stack_condition("s", Some("!a.dll!Run")).as_deref(),
+            Some("NOT coalesce(stack_contains(s, 'a.dll!Run'), FALSE)")
+        );
         assert_eq!((any_text_condition(&["a"], Some(";")), stack_condition("s", None)), (None, None));
     }
 
