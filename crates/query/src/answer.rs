@@ -14,6 +14,8 @@ use crate::stop::Stop;
 use crate::{Cancel, Error, Result, error};
 
 /// Batches that wait for the reader before the engine pauses.
+// Two keep reader and engine busy at the same time; more would only fill memory with rows that a slow reader
+// has not asked for.
 const BUFFERED_BATCHES: usize = 2;
 
 /// Rows of an answer, by batch, in their order. Computing them goes on while they are read, a few batches
@@ -42,7 +44,7 @@ struct Work {
     batches: mpsc::Receiver<Result<RecordBatch>>,
     task: JoinHandle<()>,
     stop: Stop,
-    /// Behind the task: others may have them when that was told to end.
+    /// Dropped after the task was asked to end, since others may get the threads then.
     threads: Threads,
 }
 
@@ -108,7 +110,7 @@ impl Answer {
     }
 }
 
-/// Bytes of rows that are kept in memory, which come out of files that somebody may have made to fill it.
+/// Bytes of rows that are kept in memory. The rows may come from a file that was made to fill it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Held {
     bytes: usize,
@@ -149,8 +151,7 @@ impl Iterator for Answer {
 
 impl Work {
     fn next(&mut self, cancel: &Cancel) -> Option<Result<RecordBatch>> {
-        // The engine may compute for long without a pause; whoever gives the question up does not wait for
-        // that.
+        // The engine may compute for long without a pause. Giving the question up does not wait for that.
         let next = self.threads.block_on(cancel.or(async { self.batches.recv().await.transpose() }));
         if next.is_err() {
             self.give_up();

@@ -9,14 +9,16 @@ use tokio::sync::watch;
 
 use crate::{Error, Result};
 
-/// Asks whatever was asked with it to stop: it ends with [`Error::Cancelled`] as soon as it notices. Copies
-/// are the same switch, which is not switched back: each question that is given up on its own has its own.
+/// Asks all questions that carry it to stop: each ends with [`Error::Cancelled`] as soon as it notices.
+/// Copies are the same switch, which is not switched back: each question that is given up on its own has its
+/// own.
 #[derive(Debug, Clone, Default)]
 pub struct Cancel(Arc<watch::Sender<bool>>);
 
 impl Cancel {
     /// Asks what is under way to stop, and what is asked from now on, too.
     pub fn ask(&self) {
+        // Unlike `send` it also works while nothing waits, so that a question that starts later sees it.
         self.0.send_replace(true);
     }
 

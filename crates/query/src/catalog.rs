@@ -88,7 +88,7 @@ impl Tables {
         self.sources.iter().map(|source| source.row_count(table)).sum()
     }
 
-    /// Tables that an extract does without, though the trace has what they tell.
+    /// Tables that an extract does without, though the trace has their events.
     pub(crate) fn left_out(&self) -> &BTreeSet<String> {
         &self.left_out
     }
@@ -150,6 +150,7 @@ impl Tables {
         }
         let is_process = name == Process::TABLE.name;
         let name = if name == PROCESS_RECORDED.name { Process::TABLE.name } else { name };
+        // Both names are one table of the extract; only one of them gets the names that rules give.
         let table = self.declared.get(name)?.clone();
         match &self.names {
             Some(rules) if is_process => Some(Arc::new(RenamedProcesses::new(table, rules.clone()))),
@@ -176,7 +177,7 @@ impl Tables {
         self.sources.iter().map(|source| source.run_id()).collect()
     }
 
-    /// Whether no two extracts are of the same trace, so that `run_id` tells them apart.
+    /// Whether no two extracts are of the same trace, so that `run_id` identifies each.
     pub(crate) fn has_distinct_runs(&self) -> bool {
         let distinct: BTreeSet<i64> = self.sources.iter().map(|source| source.run_id()).collect();
         distinct.len() == self.sources.len()

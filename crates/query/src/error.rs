@@ -87,7 +87,7 @@ pub enum Error {
     /// The rows cannot be written.
     #[error("cannot write the rows")]
     Write(#[source] io::Error),
-    /// Whoever asked has given the question up, see [`Cancel`](crate::Cancel).
+    /// The question was given up, see [`Cancel`](crate::Cancel).
     #[error("the question was given up")]
     Cancelled,
     /// Computing the answer failed.
@@ -227,8 +227,9 @@ fn plain(error: &DataFusionError) -> String {
         "Compute error: ",
         "Parser error: ",
     ];
+    // Errors are wrapped several times, so that names of kinds may stand one behind the other.
     let text = kinds.iter().fold(text.as_str(), |text, kind| text.trim_start_matches(kind));
-    // Whoever asks is not asked to report the words of the question to somebody else.
+    // The engine asks for a report to its own project, which is the wrong place for questions to this one.
     text.split("\nThis issue was likely caused by").next().unwrap_or(text).to_owned()
 }
 

@@ -35,8 +35,8 @@ impl Answer {
     /// knows), as they come. Returns how many there were.
     ///
     /// # Errors
-    /// An error of the answer, or one of `out`. What was written has no end then, so that nobody takes it for
-    /// the answer.
+    /// An error of the answer, or one of `out`. What was written has no end mark then, so that no reader
+    /// takes it for the whole answer.
     pub fn write_arrow(self, out: impl Write) -> Result<usize> {
         let mut writer = StreamWriter::try_new(out, self.schema()).map_err(of_stream)?;
         let mut rows = 0;

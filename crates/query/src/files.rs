@@ -58,8 +58,9 @@ pub(crate) fn describe(
 ) -> PartitionedFile {
     let of = |(trace_id, run_id)| vec![ScalarValue::Int32(Some(trace_id)), ScalarValue::Int64(Some(run_id))];
     let mut statistics = Statistics::new_unknown(schema);
+    // Without an exact number, `count(*)` would read the file and joins would hold the wrong side.
     statistics.num_rows = Precision::Exact(usize::try_from(file.rows).unwrap_or(usize::MAX));
-    // The name tells files apart in plans; the bytes come from the extension.
+    // Plans identify files by name; the bytes come from the extension.
     PartitionedFile::new(file.path.to_string_lossy(), file.length)
         .with_partition_values(ids.map(of).unwrap_or_default())
         .with_statistics(Arc::new(statistics))

@@ -9,7 +9,7 @@
 pub struct Pattern(String);
 
 impl Pattern {
-    /// The pattern, whatever its case.
+    /// The pattern; its case does not matter.
     #[must_use]
     pub fn new(text: &str) -> Self {
         Self(text.to_lowercase())
@@ -26,8 +26,8 @@ impl Pattern {
             let wanted = pattern.next();
             if wanted == Some('*') {
                 retry = Some((pattern.clone(), text.clone()));
-                // Another star makes the one before final: whatever that one took, what stands between them
-                // was found as early as possible, which leaves the most for the rest.
+                // Another star makes the one before final: the text between both stars was found as early as
+                // possible, which leaves the most for the rest.
                 continue;
             }
             match (wanted, text.next()) {
@@ -99,6 +99,8 @@ impl TextFilter {
         if self.is_empty() {
             return true;
         }
+        // Lower case of a few letters has another length, so that both sides are lowered as a whole and not
+        // letter by letter.
         let text = text.unwrap_or_default().to_lowercase();
         let any = |list: &[Pattern]| list.iter().any(|pattern| matches_a_line(pattern, &text));
         (self.positive.is_empty() || any(&self.positive)) && !any(&self.negative)
@@ -114,6 +116,7 @@ impl TextFilter {
 fn matches_a_line(pattern: &Pattern, text: &str) -> bool {
     pattern.is_star()
         || pattern.matches(text)
+        // Most texts have one line, for which looking at lines would match twice.
         || (text.contains('\n') && text.lines().any(|line| pattern.matches(line)))
 }
 
@@ -127,6 +130,7 @@ enum ProcessPattern {
 
 impl ProcessPattern {
     fn new(text: &str) -> Self {
+        // A name made of digits alone cannot be asked for by this: ids are far more common than such names.
         if let Ok(pid) = text.parse() {
             return Self::Pid(pid);
         }

@@ -115,6 +115,7 @@ impl TraceFrames {
     /// Numbers of the frames of a stack, innermost first. A stack that is not there has none; one that runs
     /// in a circle in a damaged extract ends. Frames behind the first 4,096 are left out.
     pub fn stack(&self, stack_id: i32) -> impl Iterator<Item = i32> + '_ {
+        // The limit counts nodes and not frames: nodes without a frame must not make a damaged chain endless.
         self.walk(stack_id).take(MAX_FRAMES).filter(|frame| *frame >= 0)
     }
 
@@ -142,6 +143,7 @@ impl TraceFrames {
     pub fn write_stack(&self, stack_id: i32, out: &mut String) {
         let begin = out.len();
         for (depth, frame) in self.walk(stack_id).enumerate() {
+            // The text is measured before a frame is added, so that one long name may exceed the limit once.
             let is_cut = depth >= MAX_FRAMES || out.len() - begin > MAX_STACK_TEXT;
             if out.len() > begin && (is_cut || frame >= 0) {
                 out.push('\n');
@@ -155,7 +157,7 @@ impl TraceFrames {
     }
 
     /// Which frames are of one method: those with the same number. A method is a named one; else the code at
-    /// one offset of a file, in whatever process; else an address.
+    /// one offset of a file, in any process; else an address.
     #[must_use]
     pub fn identity(&self, frame_id: i32) -> Option<u32> {
         Some(at(&self.frames, frame_id)?.identity)
@@ -200,6 +202,8 @@ impl TraceFrames {
     #[must_use]
     pub fn method_or_offset(&self, frame_id: i32) -> Option<String> {
         let frame = at(&self.frames, frame_id)?;
+        // Code without a module has no offset that means anything elsewhere; its address at least sets it
+        // apart.
         let offset = if frame.module >= 0 { frame.rva.unwrap_or_default() } else { frame.address };
         Some(self.method(frame_id).map_or_else(|| format!("+{offset:#x}"), str::to_owned))
     }
@@ -252,6 +256,7 @@ impl TraceFrames {
             Some(method) => of_method(module(method.module).unwrap_or_default(), &method.name),
             None => of_offset(module(frame.module), frame.rva),
         };
+        // Frames are far fewer than nodes, so that each code is hashed once.
         let codes: Vec<i64> = self.frames.iter().map(code).collect();
         let unknown = of_offset(None, None);
         of_stacks(
@@ -284,8 +289,8 @@ impl TraceFrames {
         let mut known = HashMap::new();
         for frame in &mut self.frames {
             let path = at(&paths, frame.module).copied().flatten();
-            // A method with a name counts as one wherever it was compiled; without a name only the place
-            // tells code apart, by its file so that processes which load it elsewhere agree.
+            // A method with a name counts as one wherever it was compiled. Without a name only the place
+            // identifies code: by its file, so that processes which load it at other addresses agree.
             let identity = match path {
                 _ if frame.method >= 0 => Identity::Method(frame.method),
                 Some(path) => Identity::Place(path, frame.rva.unwrap_or_default()),

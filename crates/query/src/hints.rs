@@ -159,6 +159,7 @@ pub fn similar(name: &str, known: &[&str]) -> Vec<String> {
 /// 1 for the same name, 0 for one that has nothing of it.
 fn similarity(name: &str, known: &str) -> f64 {
     // Texts of very different lengths are not alike, and comparing long ones takes long.
+    // Two letters are a part of almost every name.
     let is_part = name.len() > 2 && !known.is_empty() && (known.contains(name) || name.contains(known));
     if !is_part && (known.len() > name.len().saturating_mul(3) || name.len() > known.len().saturating_mul(3))
     {
@@ -173,6 +174,7 @@ fn similarity(name: &str, known: &str) -> f64 {
 fn closest(mut close: Vec<(f64, &str)>) -> Vec<&str> {
     close.retain(|(similarity, _)| *similarity >= SIMILAR);
     close.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+    // A column that several tables have is known several times.
     close.dedup();
     let best = close.first().map_or(1.0, |(similarity, _)| *similarity);
     close.retain(|(similarity, _)| *similarity >= best - CLOSE_TO_BEST);

@@ -111,6 +111,7 @@ impl Query {
         let mut rest = lines.join("\n");
         let mut sql = String::with_capacity(rest.len());
         while let Some((before, marked)) = rest.split_once("/*+ ") {
+            // A comment without an end is left to the parser, which reports it with its place.
             let (inside, after) = marked.split_once(" */").unwrap_or((marked, ""));
             sql.push_str(before);
             // One blank stays of what is left out.
@@ -134,13 +135,14 @@ impl Query {
     #[must_use]
     pub fn limit(&self, given: &[Parameter]) -> Option<usize> {
         let top = self.params().find(|param| LIMIT.ends_with(&format!("${}", param.name)))?;
+        // Of a parameter that is given twice the last one counts, as everywhere on command lines.
         let given = given.iter().rev().find(|given| given.name == top.name);
         let given = given.map(|given| given.text.as_str()).or(top.default);
         given?.parse().ok()
     }
 
     /// The values of its parameters: those that are given, and the defaults of the others. Types of those
-    /// that own SQL does not declare come from its plan.
+    /// that own SQL does not declare follow from its plan.
     pub(crate) fn bind(&self, given: &[Parameter]) -> Result<Values> {
         let is_declared = |name: &str| self.params().any(|param| param.name == name);
         let other: Vec<&Parameter> = given.iter().filter(|given| !is_declared(&given.name)).collect();

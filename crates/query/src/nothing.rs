@@ -45,6 +45,7 @@ impl Chosen {
             };
             // One that stands alone without being a flag says how rows are shown.
             let chooses = option.group == Group::Rows && option.heading.is_none();
+            // A flag has no value, and any other option without one was not given.
             (chooses && value.is_empty() == (option.kind == Kind::Flag)).then_some((option, value))
         };
         Self(question.options().into_iter().filter_map(given).collect())
@@ -89,6 +90,7 @@ impl Chosen {
 fn no_process(session: &Session, filter: &str) -> Result<Option<String>> {
     let sql = format!("SELECT DISTINCT name, pid FROM process ORDER BY name, pid LIMIT {COMPARED}");
     let all: Vec<ProcessName> = ask(session, &sql)?;
+    // A process that fits means that another option left nothing: then this one explains nothing.
     let wanted = ProcessFilter::parse(filter);
     let pid = |row: &ProcessName| row.pid.and_then(|pid| i32::try_from(pid).ok());
     if all.iter().any(|row| wanted.matches(row.name.as_deref(), pid(row))) {

@@ -39,6 +39,8 @@ impl Numbers {
         let is_whole = digits == "12345678" && example.starts_with('1') && example.ends_with('8');
         let decimal = marks.next().filter(|_| is_whole)?;
         let group = marks.next();
+        // All groups have one mark, and it differs from the decimal one: otherwise the example cannot be read
+        // in one way only.
         if marks.any(|mark| Some(mark) != group) || group == Some(decimal) {
             return None;
         }
@@ -131,6 +133,7 @@ impl Numbers {
         if bytes.unsigned_abs() < 1024 {
             return format!("{bytes} B");
         }
+        // The sign is kept, since differences of sizes are written, too.
         let mut value = bytes as f64 / 1024.0;
         let mut unit = 0;
         while value.abs() >= 1024.0 && unit + 1 < units.len() {

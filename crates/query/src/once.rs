@@ -72,9 +72,11 @@ fn innermost(
         }
         Ok(TreeNodeRecursion::Continue)
     })?;
+    // A part that was too large once stays where it is, or the loop would compute it again and again.
     places.retain(|part, places| *places > 1 && !left.contains(part));
     let mut smallest = None;
     for part in places.into_keys() {
+        // Smaller parts come first: they may stand inside larger ones, which then read their rows.
         let nodes = nodes(&part)?;
         if smallest.as_ref().is_none_or(|(least, _)| nodes < *least) {
             smallest = Some((nodes, part));

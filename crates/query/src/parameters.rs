@@ -1,6 +1,6 @@
 //! Values for the parameters `$name` of a statement.
 //!
-//! A value comes as text. Its type is the one that somebody says: the command line (`from:int=5`) or the
+//! A value comes as text. Its type is the one that is stated, on the command line (`from:int=5`) or in the
 //! declaration of a question of the library; else the one that the statement compares it with; else what
 //! the text looks like. Values are bound as literals of that type, never pasted into the text.
 
@@ -13,7 +13,7 @@ use datafusion::logical_expr::LogicalPlan;
 
 use crate::{Error, Result, error};
 
-/// Types that somebody can say, by their words.
+/// Types that can be stated, by their words.
 const TYPES: [(&str, DataType); 4] = [
     ("text", DataType::Utf8),
     ("int", DataType::Int64),
@@ -94,7 +94,7 @@ pub(crate) struct Values {
     pub(crate) question: String,
     /// Those that have a type.
     pub(crate) typed: Vec<(String, ScalarValue)>,
-    /// Those whose types the statement tells.
+    /// Those whose types follow from the statement.
     pub(crate) open: Vec<Parameter>,
 }
 

@@ -22,6 +22,7 @@ pub(crate) fn scanned(plan: &LogicalPlan) -> BTreeSet<String> {
 
 /// Whether SQL has a name as a whole word.
 pub(crate) fn names_word(sql: &str, name: &str) -> bool {
+    // An underscore belongs to names: `process` is not a word of `process_key`.
     let is_apart = |c: Option<char>| c.is_none_or(|c| c != '_' && !c.is_alphanumeric());
     sql.match_indices(name).any(|(at, found)| {
         let (before, behind) = (sql.get(..at), sql.get(at + found.len()..));

@@ -26,13 +26,13 @@ use etwkit_trace::table::{Kind, RUN_ID as RUN, Table};
 use crate::files::{self, OpenFile, Readers};
 use crate::source::{Rows, Source};
 
-/// Name of the column that tells the extracts of a session apart.
+/// Name of the column with the number of an extract within its session.
 pub(crate) const TRACE_ID: &str = "trace_id";
 
-/// Name of the column that tells traces apart, whatever session they are asked in.
+/// Name of the column with the number of a trace, which is the same in every session.
 pub(crate) const RUN_ID: &str = RUN.name;
 
-/// The columns that lead in a session where extracts are told apart.
+/// The columns that lead in a session where rows carry the number of their extract.
 fn leading() -> [Arc<Field>; 2] {
     let field = |name, kind| Arc::new(Field::new(name, kind, false));
     [field(TRACE_ID, DataType::Int32), field(RUN_ID, DataType::Int64)]
@@ -159,6 +159,8 @@ impl DeclaredTable {
             return Ok(None);
         }
         let last = self.table.columns.len();
+        // The schema of the session has these columns in front, that of the scan behind: numbers are turned
+        // round.
         let index = |column: usize| column.checked_sub(leading).unwrap_or(last + column);
         let columns = match projection {
             Some(columns) => columns.iter().copied().map(index).collect(),

@@ -171,7 +171,7 @@ impl Range {
     }
 }
 
-/// A part of a trace as somebody wrote it: in seconds, or with clock times, which each trace has elsewhere.
+/// A part of a trace as a user wrote it: in seconds, or with clock times, whose place depends on the trace.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Part {
     /// In nanoseconds since the start of the trace.
@@ -233,6 +233,7 @@ impl Part {
                 .ok_or_else(|| wrong("no calendar knows the time, or that of the trace")),
         };
         let range = Range { min: end(from, i64::MIN)?, max: end(to, i64::MAX)? };
+        // Both borders belong to the range, so that `0..0` is the number 0 and no empty range.
         if range.min > range.max { Err(wrong("the end lies before the start")) } else { Ok(range) }
     }
 }
@@ -244,6 +245,7 @@ struct Parser<'a> {
 
 impl Parser<'_> {
     fn range(&self) -> Result<Range, RangeError> {
+        // Points come before dashes: in `-5..-1` dashes are signs.
         let (from, to) = match self.text.split_once("..") {
             Some((from, to)) => (from, Some((from.len() + 2, to))),
             None => match self.dash() {
@@ -312,6 +314,7 @@ impl Parser<'_> {
     }
 
     fn error(&self, offset: usize, problem: String) -> RangeError {
+        // Offsets are bytes; people count characters.
         let position = self.text.get(..offset).unwrap_or(self.text).chars().count() + 1;
         RangeError { text: self.text.to_owned(), position, problem, hint: self.unit.hint() }
     }

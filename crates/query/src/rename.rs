@@ -83,6 +83,8 @@ impl RenameRules {
     /// What a process with this executable is called. One whose command line is not known keeps its name.
     #[must_use]
     pub fn name<'n>(&'n self, exe: &'n str, command_line: Option<&str>) -> &'n str {
+        // Rules look at command lines alone: without one, a rule with nothing but excluded parts would fit by
+        // accident.
         let Some((rules, line)) = self.rules.get(&exe.to_lowercase()).zip(command_line) else { return exe };
         let line = line.to_lowercase();
         let has = |part: &String| line.contains(part.as_str());

@@ -30,8 +30,8 @@ pub(crate) struct RenamedProcesses {
 
 impl RenamedProcesses {
     pub(crate) fn new(table: Arc<DeclaredTable>, rules: Arc<RenameRules>) -> Self {
-        // Two functions of one name are told apart by where their rules lie: plans compare functions, and
-        // those of different rules must not be taken for the same one.
+        // Plans compare functions, and those of different rules must not be taken for the same one: the
+        // address of the rules distinguishes them.
         let place = Arc::as_ptr(&rules).addr();
         let types = |_: &[DataType]| Ok(vec![DataType::Utf8; 2]);
         let function = Scalar::new("process_name", DataType::Utf8, place, types, move |columns| {
@@ -69,7 +69,7 @@ impl TableProvider for RenamedProcesses {
         let schema = self.schema();
         let (name, command_line) = (schema.index_of(NAME)?, schema.index_of(COMMAND_LINE)?);
         let wanted = projection.cloned().unwrap_or_else(|| (0..schema.fields().len()).collect());
-        // Rules cost nothing where nobody asks for the name.
+        // Rules cost nothing where the name is not asked for.
         if !wanted.contains(&name) {
             return self.table.scan(state, projection, filters, limit).await;
         }

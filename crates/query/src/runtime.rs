@@ -2,9 +2,9 @@
 //!
 //! Each statement has threads to itself while it is answered. A task can be stopped only where it pauses, and
 //! between the batches of a join (see `stop`) much may be computed: when such a statement is given up, its
-//! threads stay busy, and whoever shared them would wait as long. So threads of finished statements
+//! threads stay busy, and statements that shared them would wait as long. So threads of finished statements
 //! are used again, those of one that was given up only once nothing computes on them any more. No set of
-//! threads is ever closed while somebody waits for what it computes.
+//! threads is ever closed while a caller waits for what it computes.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -67,6 +67,7 @@ impl Threads {
         let count = count.clamp(1, MAX_WORKERS);
         let spare = {
             let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
+            // The set that was given back last has the warmest caches.
             let at = spare.iter().rposition(|workers| workers.count == count && workers.are_idle());
             at.and_then(|at| spare.remove(at))
         };
@@ -113,6 +114,8 @@ impl Drop for Threads {
     fn drop(&mut self) {
         let Some(workers) = self.0.take() else { return };
         let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        // A set with more threads than that is kept all the same, or a session with many partitions would
+        // start threads for each statement.
         let most = processors.saturating_mul(SPARE_FOR_EACH_PROCESSOR).max(workers.count);
         let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
         spare.push_back(workers);

@@ -197,7 +197,7 @@ impl Session {
     }
 
     /// The tables that questions named since the last call and that an extract does without, though the trace
-    /// has what they tell.
+    /// has their events.
     pub fn asked_left_out(&self) -> BTreeSet<String> {
         std::mem::take(&mut *self.asked_left_out.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -254,8 +254,8 @@ impl Session {
     /// ask.
     pub fn sql(&self, sql: &str) -> Result<Answer> {
         if METHODS.iter().any(|table| sql.contains(table)) {
-            // Told by the text, which is cheap: a name that only looks like one of these leads to a hint too
-            // many, and to nothing else.
+            // The text is enough, and cheap to look at: a name that only looks like one of these leads to a
+            // hint too many, and to nothing else.
             self.asked_methods.store(true, Ordering::Relaxed);
         }
         self.note_left_out(|table| names_word(sql, table));
@@ -279,14 +279,14 @@ impl Session {
     pub fn ask(&self, query: &Query, parameters: &[Parameter]) -> Result<Answer> {
         let sql = query.sql(self.engine.tables().is_several());
         let plan = self.engine.plan(&sql, query.bind(parameters)?)?;
-        // SQL that somebody types is answered row by row, and nothing of it is computed beforehand.
+        // SQL that a user types is answered row by row, and nothing of it is computed beforehand.
         if query.name.is_empty() {
             return self.engine.run(plan);
         }
         self.run_parts(&sql, plan, |_| {})
     }
 
-    /// Answers a statement whose parts are computed once; each is announced.
+    /// Answers a statement whose parts are computed once, and reports each.
     #[cfg(test)]
     pub(crate) fn ask_parts(&self, sql: &str, on_part: impl FnMut(&LogicalPlan)) -> Result<Answer> {
         self.run_parts(sql, self.engine.plan(sql, Values::default())?, on_part)
@@ -298,6 +298,8 @@ impl Session {
         plan: LogicalPlan,
         mut on_part: impl FnMut(&LogicalPlan),
     ) -> Result<Answer> {
+        // The names are those of the plan before its parts are replaced by rows: damage lies in the files
+        // that these came from.
         let names = scanned(&plan);
         let plan = once::computed(plan, &once::parts(sql)?, |part| {
             on_part(&part);
@@ -313,6 +315,8 @@ impl Session {
     pub fn count(&self, query: &Query, parameters: &[Parameter]) -> Result<Option<i64>> {
         let Some(sql) = query.count_sql(self.engine.tables().is_several()) else { return Ok(None) };
         let mut values = query.bind(parameters)?;
+        // The engine refuses values for parameters that a statement does not name, and the limit is gone from
+        // this one.
         let is_named = |name: &str| sql.contains(&format!("${name}"));
         values.typed.retain(|(name, _)| is_named(name));
         values.open.retain(|given| is_named(&given.name));
@@ -419,7 +423,7 @@ impl Engine {
         self.run_over(plan, names)
     }
 
-    /// Starts answering from tables of these names, whose damage an error tells.
+    /// Starts answering from tables of these names, in whose files damage is looked for if that fails.
     fn run_over(&self, plan: LogicalPlan, names: BTreeSet<String>) -> Result<Answer> {
         let (context, loader) = (self.context()?.clone(), self.tables.loader().clone());
         // What the plan starts goes on where it was started, so that the rows come from there.
@@ -457,6 +461,8 @@ fn state(options: &Options) -> datafusion::error::Result<SessionState> {
     let spill = Arc::new(Spill::new(options.temp_dir.clone()));
     let disk = DiskManagerBuilder::default().with_temp_file_factory(spill);
     let runtime = RuntimeEnvBuilder::new()
+        // Each operator that can spill gets its share: with a greedy pool the first sort would leave nothing
+        // to the joins behind it.
         .with_memory_pool(Arc::new(FairSpillPool::new(options.memory_bytes)))
         .with_disk_manager_builder(disk)
         .build_arc()?;

@@ -17,7 +17,7 @@ pub struct Source {
     pub(crate) name: String,
     /// Path, in the table `extract`.
     pub(crate) path: String,
-    /// The trace that the extract was made of for whoever asks, as it was named.
+    /// The trace that was named where an extract was made of it for the question.
     pub(crate) trace: Option<String>,
     pub(crate) rows: Rows,
 }
@@ -52,8 +52,7 @@ impl Source {
         Ok(Extract::open(path)?.into())
     }
 
-    /// Marks an extract in a cache as made of this trace, which whoever asks named instead of
-    /// it.
+    /// Marks an extract in a cache as made of this trace, which was named instead of it.
     #[must_use]
     pub fn made_of(self, trace: &Path) -> Self {
         Self { trace: Some(trace.display().to_string()), ..self }
@@ -76,7 +75,7 @@ impl Source {
         }
     }
 
-    /// The tables that it does without, though what they tell was recorded. Numbers of stacks are computed.
+    /// The tables that it does without, though their events were recorded. Numbers of stacks are computed.
     pub(crate) fn left_out(&self) -> impl Iterator<Item = &str> {
         let manifest = self.manifest().into_iter();
         manifest.flat_map(Manifest::left_out_of_recorded).filter(|table| *table != StackHash::TABLE.name)

@@ -1,8 +1,8 @@
 //! What does not fit into memory goes to files without a name.
 //!
 //! A file with a name outlives a program that is interrupted or killed, and a question that sorts gigabytes
-//! would leave gigabytes. The system removes a file without a name when its last user is gone, whatever
-//! happened to it.
+//! would leave gigabytes. The system removes a file without a name when its last user is gone, in
+//! whichever way it ended.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -99,6 +99,8 @@ struct Writer(Arc<Written>);
 impl Write for Writer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let count = bytes.len() as u64;
+        // The bytes are counted before they are written, so that several writers together cannot pass the
+        // limit.
         if self.0.used.fetch_add(count, Ordering::Relaxed).saturating_add(count) > MAX_BYTES {
             self.0.used.fetch_sub(count, Ordering::Relaxed);
             let text = format!("the answer needs more than {} GiB of temporary files", MAX_BYTES >> 30);
@@ -107,6 +109,7 @@ impl Write for Writer {
         // Where it ends so far: reading moves the place of the file on some systems.
         let written = write_at(&self.0.file, bytes, self.0.size.load(Ordering::Relaxed));
         let done = *written.as_ref().unwrap_or(&0) as u64;
+        // A write may take only a part of the bytes; the rest comes again.
         self.0.used.fetch_sub(count - done.min(count), Ordering::Relaxed);
         self.0.size.fetch_add(done, Ordering::Relaxed);
         written

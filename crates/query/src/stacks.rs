@@ -62,7 +62,7 @@ impl Unrolled {
 pub(crate) struct StackTable {
     unrolled: Unrolled,
     schema: SchemaRef,
-    /// `trace_id` and `run_id`, if extracts are told apart, and `stack_id`.
+    /// `trace_id` and `run_id`, if rows carry them, and `stack_id`.
     ids: SchemaRef,
     loader: Arc<Loader>,
     /// The traces of the extracts.
@@ -229,6 +229,7 @@ impl Part {
     fn batch(&self, next: &mut usize, seen: &mut Seen) -> Result<RecordBatch> {
         let (mut rows, mut stacks, mut columns) = (0, Int32Builder::new(), Columns::default());
         let trace = self.frames.trace(self.ids.0);
+        // Stacks are never cut between batches, so that the limits may be passed by one stack.
         while rows < BATCH_ROWS && columns.text_bytes < BATCH_BYTES && *next < self.stacks.len() {
             let stack_id = self.stacks.value(*next);
             *next += 1;

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::parser::{DFParserBuilder, Statement};
-use datafusion::sql::sqlparser::ast::{Statement as Sql, TableFactor, Visit, Visitor};
+use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Statement as Sql, TableFactor, Visit, Visitor};
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
@@ -11,6 +11,7 @@ use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 use crate::{Error, Result, error, using};
 
 /// Longest SQL text that is parsed.
+// A list of tens of thousands of ids still fits; the parser needs many times the text in memory.
 const MAX_BYTES: usize = 1 << 20;
 
 /// Most steps of a statement, see [`steps`]: planning recurses once for each, and this many fit into the
@@ -26,6 +27,8 @@ pub(crate) fn parse(sql: &str) -> Result<Statement> {
         return Err(Error::TooLong { what: "bytes of SQL", found: sql.len(), limit: MAX_BYTES });
     }
     let dialect = GenericDialect {};
+    // Counted before parsing: the planner overflows its stack on what the parser still reads. Text that no
+    // token fits is left to the parser, whose error has a position.
     let steps = steps(&Tokenizer::new(&dialect, sql).tokenize().unwrap_or_default());
     if steps > MAX_STEPS {
         return Err(Error::TooLong {
@@ -77,18 +80,21 @@ fn steps(tokens: &[Token]) -> usize {
 fn check(statement: &Statement) -> Result<()> {
     match statement {
         Statement::Explain(explain) => check(&explain.statement),
-        Statement::Statement(sql) if sql.visit(&mut Sampled).is_break() => Err(Error::Sql {
-            message: "TABLESAMPLE is not supported".to_owned(),
-            position: None,
-            hint: Some("WHERE random() < 0.1 takes about every tenth row".to_owned()),
-        }),
-        Statement::Statement(sql) if asks(sql) => Ok(()),
-        other => {
-            let text = other.to_string();
-            let words: Vec<&str> = text.split_whitespace().take(2).collect();
-            Err(Error::Refused { found: words.join(" ") })
-        }
+        Statement::Statement(sql) => match sql.visit(&mut Misread) {
+            ControlFlow::Break((message, hint)) => {
+                Err(Error::Sql { message: message.to_owned(), position: None, hint: Some(hint.to_owned()) })
+            }
+            ControlFlow::Continue(()) if asks(sql) => Ok(()),
+            ControlFlow::Continue(()) => Err(refused(statement)),
+        },
+        other => Err(refused(other)),
     }
+}
+
+fn refused(statement: &Statement) -> Error {
+    let text = statement.to_string();
+    let words: Vec<&str> = text.split_whitespace().take(2).collect();
+    Error::Refused { found: words.join(" ") }
 }
 
 fn asks(sql: &Sql) -> bool {
@@ -104,16 +110,37 @@ fn asks(sql: &Sql) -> bool {
     }
 }
 
-/// Finds samples of tables, which the engine reads over: the answer would be of all rows.
-struct Sampled;
+/// Finds what the engine answers otherwise than it reads, with what is wrong and what to write instead.
+struct Misread;
 
-impl Visitor for Sampled {
-    type Break = ();
+impl Visitor for Misread {
+    type Break = (&'static str, &'static str);
 
-    fn pre_visit_table_factor(&mut self, table: &TableFactor) -> ControlFlow<()> {
+    /// Samples of tables are read over: the answer would be of all rows.
+    fn pre_visit_table_factor(&mut self, table: &TableFactor) -> ControlFlow<Self::Break> {
         match table {
             TableFactor::Table { sample: Some(_), .. } | TableFactor::Derived { sample: Some(_), .. } => {
-                ControlFlow::Break(())
+                ControlFlow::Break((
+                    "TABLESAMPLE is not supported",
+                    "WHERE random() < 0.1 takes about every tenth row",
+                ))
+            }
+            _ => ControlFlow::Continue(()),
+        }
+    }
+
+    /// The parser takes everything behind `IS DISTINCT FROM` as its right side: `a IS DISTINCT FROM b AND c`
+    /// becomes `a IS DISTINCT FROM (b AND c)`. Written brackets stay a node of their own and are not found.
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Self::Break> {
+        let (Expr::IsDistinctFrom(_, right) | Expr::IsNotDistinctFrom(_, right)) = expr else {
+            return ControlFlow::Continue(());
+        };
+        match right.as_ref() {
+            Expr::BinaryOp { op: BinaryOperator::And | BinaryOperator::Or | BinaryOperator::Xor, .. } => {
+                ControlFlow::Break((
+                    "AND or OR behind IS DISTINCT FROM needs brackets",
+                    "write (a IS DISTINCT FROM b) AND c",
+                ))
             }
             _ => ControlFlow::Continue(()),
         }

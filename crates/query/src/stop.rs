@@ -1,8 +1,8 @@
-//! Ends the work of joins that nobody waits for any more.
+//! Ends the work of joins whose rows are no longer wanted.
 //!
 //! A task can be stopped only where it pauses, and the engine pauses where rows are read. A join of
 //! everything with everything computes for hours on what it read long before. So each join and what it reads
-//! from looks, with each batch, whether somebody still wants its rows.
+//! from checks, with each batch, whether its rows are still wanted.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use futures::StreamExt;
 /// What plans call the node that looks.
 const WATCHED: &str = "Watched";
 
-/// Told once that nobody wants the rows any more; copies are the same.
+/// Set once the rows are no longer wanted; copies are the same.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stop(Arc<AtomicBool>);
 

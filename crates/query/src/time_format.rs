@@ -74,7 +74,7 @@ pub struct TraceClock {
     pub bias_minutes: Option<i32>,
 }
 
-/// Digits of a second that are written if nobody asks for other ones.
+/// Digits of a second that are written by default.
 pub const DEFAULT_DIGITS: u8 = 3;
 
 /// Most digits of a second that are written.
@@ -215,6 +215,7 @@ impl TimeWriter {
     fn time<Z: TimeZone>(&self, time: &DateTime<Z>) -> String {
         let time = time.naive_local().time();
         let mut text = format!("{:02}:{:02}:{:02}", time.hour(), time.minute(), time.second());
+        // A leap second has more than 10⁹ nanoseconds, which would overflow the digits.
         push_fraction(&mut text, u64::from(time.nanosecond() % 1_000_000_000), self.digits);
         text
     }
@@ -234,6 +235,7 @@ pub fn seconds(ns: i64, digits: u8) -> String {
     let digits = digits.min(9);
     let step = 10_u64.pow(9 - u32::from(digits));
     let (whole, rest) = (ns.unsigned_abs() / step, ns.unsigned_abs() % step);
+    // Half to even, so that sums of many rounded times do not drift upwards.
     let up = rest * 2 > step || (rest * 2 == step && whole % 2 == 1);
     // A time that is rounded to 0 has no sign: -0.000 would be read as something else.
     let rounded = (whole + u64::from(up)) * step;

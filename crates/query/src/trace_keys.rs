@@ -20,14 +20,16 @@ use crate::{Error, Result};
 const KEY: &str = "key";
 
 /// Functions that hand keys through.
+// A minimum or a first value of keys is a key itself: joining on it mixes extracts just as joining on the
+// column does. Sums and counts are plain numbers.
 const KEEPING: [&str; 8] =
     ["coalesce", "nullif", "min", "max", "first_value", "last_value", "any_value", "array_agg"];
 
 /// Refuses the plan of a question to several extracts if it mixes them.
 ///
 /// # Errors
-/// A join, a group, a window or an inner question that tells keys of different extracts not apart. `run_id`
-/// does so only where all extracts are of different traces (`runs_differ`).
+/// A join, a group, a window or an inner question that treats keys of different extracts as the same.
+/// `run_id` keeps them apart only where all extracts are of different traces (`runs_differ`).
 pub(crate) fn check(plan: &LogicalPlan, runs_differ: bool) -> Result<()> {
     visit(plan, &Facts { conditions: Vec::new(), runs_differ })
 }
@@ -65,7 +67,7 @@ impl<'p> Facts<'p> {
         Facts { conditions: Vec::new(), runs_differ: self.runs_differ }
     }
 
-    /// Whether values tell extracts apart.
+    /// Whether values identify an extract.
     fn tell(&self, origin: &Origin) -> bool {
         *origin == Origin::Trace || (self.runs_differ && *origin == Origin::Run)
     }
@@ -85,13 +87,16 @@ fn visit(plan: &LogicalPlan, facts: &Facts<'_>) -> Result<()> {
         // Names in conditions above are of the alias and say nothing of columns below it.
         LogicalPlan::SubqueryAlias(alias) => return visit(&alias.input, &facts.none()),
         LogicalPlan::Join(join) => {
-            let facts = match &join.filter {
+            let paired = match &join.filter {
                 Some(filter) => facts.and(filter),
                 None => facts.clone(),
             };
-            check_join(join, &facts)?;
-            visit(&join.left, &facts)?;
-            return visit(&join.right, &facts);
+            check_join(join, &paired)?;
+            // An outer join keeps rows of a side for which its condition does not hold, so that the condition
+            // says nothing about joins and groups below that side.
+            let (keeps_left, keeps_right) = keeps(join.join_type);
+            visit(&join.left, if keeps_left { facts } else { &paired })?;
+            return visit(&join.right, if keeps_right { facts } else { &paired });
         }
         LogicalPlan::Aggregate(aggregate) => {
             check_groups(&aggregate.input, &aggregate.group_expr, "GROUP BY", facts)?;
@@ -112,8 +117,20 @@ fn visit(plan: &LogicalPlan, facts: &Facts<'_>) -> Result<()> {
     plan.inputs().into_iter().try_for_each(|input| visit(input, &facts.none()))
 }
 
+/// Whether a join hands on rows of its left and of its right side that do not meet its condition.
+const fn keeps(kind: JoinType) -> (bool, bool) {
+    match kind {
+        JoinType::Full => (true, true),
+        JoinType::Left | JoinType::LeftAnti | JoinType::LeftMark => (true, false),
+        JoinType::Right | JoinType::RightAnti | JoinType::RightMark => (false, true),
+        JoinType::Inner | JoinType::LeftSemi | JoinType::RightSemi => (false, false),
+    }
+}
+
 fn check_join(join: &Join, facts: &Facts<'_>) -> Result<()> {
     let (left, right) = (&*join.left, &*join.right);
+    // Before the optimizer has run, the planner leaves equations of ON in the filter; only USING fills the
+    // list of keys. Equations of a WHERE above pair rows just as well.
     let mut pairs: Vec<(&Expr, &Expr)> = join.on.iter().map(|(a, b)| (a, b)).collect();
     pairs.extend(facts.conditions.iter().filter_map(|condition| equal(condition)).filter_map(|(a, b)| {
         if is_of(a, left) && is_of(b, right) {
@@ -124,10 +141,11 @@ fn check_join(join: &Join, facts: &Facts<'_>) -> Result<()> {
     }));
     let origins: Vec<(Origin, Origin)> =
         pairs.iter().map(|(a, b)| (origin_of(a, left), origin_of(b, right))).collect();
-    // Equal numbers of extracts on both sides are enough, whatever else is compared.
+    // Equal numbers of extracts on both sides are enough, no matter what else is compared.
     if origins.iter().any(|pair| facts.tell_both(pair)) || is_of_one_trace(left, right, facts) {
         return Ok(());
     }
+    // A key that is compared with a plain number is a choice of rows and not a join of extracts.
     let key = origins.iter().find_map(|pair| match pair {
         (Origin::Key(key), Origin::Key(_)) => Some(key),
         _ => None,
@@ -200,6 +218,7 @@ fn check_inner(question: &Subquery, key: Option<Origin>, facts: &Facts<'_>) -> R
     {
         let keys: HashSet<&str> = all_keys().collect();
         let outer_key = outer.iter().find(|column| keys.contains(column.name.as_str()));
+        // IN compares with the first and only column of the inner question.
         let compared = key.filter(|_| {
             let first = question.subquery.schema().columns().into_iter().next();
             first.is_some_and(|column| origin(&question.subquery, &column).is_key())
@@ -283,6 +302,7 @@ fn is_of_one_trace(left: &LogicalPlan, right: &LogicalPlan, facts: &Facts<'_>) -
 
 /// The only trace whose rows a plan has, as far as conditions say so.
 fn trace_of<'p>(plan: &'p LogicalPlan, facts: &Facts<'p>) -> Option<(Origin, &'p ScalarValue)> {
+    // Only an equation with a literal pins the trace: a range or a list may let several through.
     let said = facts.conditions.iter().find_map(|condition| {
         let (a, b) = equal(condition)?;
         let ((Expr::Column(column), Expr::Literal(value, _))
@@ -335,6 +355,7 @@ fn trace_of<'p>(plan: &'p LogicalPlan, facts: &Facts<'p>) -> Option<(Origin, &'p
 fn has_rows_of_traces(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::TableScan(scan) => tables().any(|table| table.name == scan.table_name.table()),
+        // Sums over everything are one row, which may stand beside rows of any extract.
         LogicalPlan::Aggregate(aggregate) if aggregate.group_expr.is_empty() => false,
         LogicalPlan::Values(_) | LogicalPlan::EmptyRelation(_) => false,
         other => other.inputs().into_iter().any(has_rows_of_traces),
@@ -371,10 +392,12 @@ fn origin(plan: &LogicalPlan, column: &Column) -> Origin {
         }
         LogicalPlan::SubqueryAlias(alias) => below(&alias.input, index),
         LogicalPlan::Aggregate(aggregate) => {
+            // The schema of an aggregate lists groups first and aggregates behind them.
             let expr = aggregate.group_expr.iter().chain(&aggregate.aggr_expr).nth(index);
             expr.map_or(Origin::Other, |expr| origin_of(expr, &aggregate.input))
         }
         LogicalPlan::Join(join) => {
+            // Columns of USING are on both sides with the same values, so that the left side speaks for both.
             let is_left = join.left.schema().has_column(column);
             origin(if is_left { &join.left } else { &join.right }, column)
         }

@@ -74,6 +74,7 @@ impl VisitorMut for Qualify {
 /// The columns of `USING` of a question over tables that are all joined; `None` where their values may be
 /// missing.
 fn scope(select: &Select) -> Option<Scope> {
+    // With several tables behind FROM, a bare name may be of one that the joins do not know.
     let [from] = select.from.as_slice() else { return None };
     let mut scope = Scope::default();
     let mut before: Vec<&TableFactor> = vec![&from.relation];
@@ -88,11 +89,14 @@ fn scope(select: &Select) -> Option<Scope> {
                 before.push(&join.relation);
                 continue;
             }
+            // In rows of right and full joins the value may stand on either side, which no single table
+            // names.
             _ => return None,
         };
         if let JoinConstraint::Using(columns) = constraint {
             for column in columns.iter().filter_map(single) {
                 let name = column.value.to_lowercase();
+                // The first join with a column decides: its value is the same in all later ones.
                 if scope.contains_key(&name) {
                     continue;
                 }

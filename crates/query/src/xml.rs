@@ -195,6 +195,7 @@ impl<'s> Source<'s> {
             let attribute =
                 attribute.map_err(|error| self.error(at, "attributes like Name=\"…\"", error.to_string()))?;
             let name: &str = attribute.key.as_ref();
+            // Editors add these to files that were written from a schema; they say nothing about the rules.
             if name.starts_with("xmlns") || name.starts_with("xsi:") {
                 continue;
             }
@@ -209,6 +210,7 @@ impl<'s> Source<'s> {
 
 /// Puts the innermost open element into the one around it.
 fn close(open: &mut Vec<Element>) {
+    // The first one is the document, which no tag closes.
     if open.len() < 2 {
         return;
     }

@@ -1,8 +1,8 @@
 //! A question about one extract becomes the same question about several: every step of its plan keeps the
 //! extracts apart.
 //!
-//! Tables lead with `trace_id`. Joins and windows stay inside an extract, groups and the order of rows tell
-//! extracts apart, and what is computed from all rows has one row for each extract, also for one without
+//! Tables lead with `trace_id`. Joins and windows stay inside an extract, groups and the order of rows lead
+//! with its number, and what is computed from all rows has one row for each extract, also for one without
 //! rows. A plan that has a step for which that is not known is refused; then the extracts are asked one by
 //! one.
 
@@ -38,7 +38,7 @@ const NULL_WITHOUT_ROWS: &[&str] = &[
     "union_duration",
 ];
 
-/// A plan, and its column that tells extracts apart; `None` for rows that do not come from extracts.
+/// A plan, and its column with the number of the extract; `None` for rows that do not come from extracts.
 type Lifted = (LogicalPlan, Option<Column>);
 
 /// The plan of a question about one extract as one about all of these. Its first column is `trace_id`; what
@@ -110,6 +110,7 @@ impl Lift<'_> {
     fn projection(&mut self, plan: &LogicalPlan, projection: &Projection) -> Result<Lifted> {
         let (input, trace) = self.plan(&projection.input)?;
         let (input, mut exprs) = self.expressions(plan, input, trace.as_ref(), &projection.expr)?;
+        // In front, so that the columns of the question keep their order behind it.
         exprs.splice(0..0, trace.clone().map(Expr::Column));
         Ok((LogicalPlan::Projection(Projection::try_new(exprs, Arc::new(input))?), trace))
     }
@@ -125,6 +126,7 @@ impl Lift<'_> {
     }
 
     fn sort(&mut self, sort: &Sort) -> Result<Lifted> {
+        // A limit would count the rows of all extracts together.
         if sort.fetch.is_some() {
             return not_impl_err!("the first rows of several extracts");
         }
@@ -141,6 +143,8 @@ impl Lift<'_> {
         let Some(trace) = trace else { return Ok((plan.clone(), None)) };
         let names = NamePreserver::new_for_projection();
         let inside = |expr: &Expr| {
+            // The name of an expression contains its text: without the old name, steps above would not find
+            // the column of the changed one.
             let name = names.save(expr);
             let partitioned = expr.clone().transform(|part| {
                 let Expr::WindowFunction(mut function) = part else { return Ok(Transformed::no(part)) };
@@ -159,6 +163,7 @@ impl Lift<'_> {
         let Some(trace) = trace else {
             return Ok((LogicalPlan::Aggregate(aggregate.clone()), None));
         };
+        // Each set would need the number of the extract, and the engine adds a column of its own for them.
         if aggregate.group_expr.iter().any(|expr| matches!(expr, Expr::GroupingSet(_))) {
             return not_impl_err!("sets of groups of several extracts");
         }
@@ -196,13 +201,15 @@ impl Lift<'_> {
             (Some(of_left), Some(of_right)) => {
                 on.push((Expr::Column(of_left.clone()), Expr::Column(of_right.clone())));
                 match join.join_type {
-                    // The kept side tells the extract: on the other one the number is missing where nothing
+                    // The kept side knows the extract: on the other one the number is missing where nothing
                     // was found.
                     JoinType::Inner | JoinType::Left | JoinType::LeftSemi | JoinType::LeftAnti => of_left,
                     JoinType::Right | JoinType::RightSemi | JoinType::RightAnti => of_right,
                     other => return not_impl_err!("{other} join of several extracts"),
                 }
             }
+            // Rows of no extract belong to each: an inner join pairs them, an outer one would keep those
+            // without a partner once and not for each extract.
             (Some(one), None) | (None, Some(one)) if join.join_type == JoinType::Inner => one,
             (None, None) => return Ok((LogicalPlan::Join(join.clone()), None)),
             _ => return not_impl_err!("{} join with rows of no extract", join.join_type),
@@ -344,6 +351,7 @@ fn is_one_row(plan: &LogicalPlan) -> bool {
 fn without_rows(expr: &Expr) -> Result<Option<Expr>> {
     match expr {
         Expr::Alias(alias) => without_rows(&alias.expr),
+        // A join gives null to an extract without rows, where the aggregate alone would give 0.
         Expr::AggregateFunction(call) if call.func.name() == "count" => Ok(Some(lit(0_i64))),
         Expr::AggregateFunction(call) if NULL_WITHOUT_ROWS.contains(&call.func.name()) => Ok(None),
         other => not_impl_err!("{other} of an extract without rows"),

@@ -54,7 +54,7 @@ impl Known {
         let engine = Engine::new(sources.clone().into(), options.clone(), sources.len() > 1);
         let batch = Arc::new(Batch { known: self.clone(), engine, answers: Mutex::default() });
         let session = |(index, source)| {
-            // Its plans are lifted to all: what tells extracts apart is added then.
+            // Its plans are lifted to all: the numbers of extracts are added then.
             let engine = Engine::new([source].into(), options.clone(), false);
             Session::of_batch(engine, Member { batch: batch.clone(), index })
         };
@@ -90,7 +90,7 @@ impl Member {
     pub(crate) fn answer(&self, sql: &str) -> Option<(SchemaRef, Vec<RecordBatch>)> {
         let Batch { known, engine, answers } = &*self.batch;
         if engine.tables().source_count() < 2 {
-            // Its tables do not tell extracts apart, and there is nothing to ask together.
+            // Tables of a single extract have no numbers of extracts, and there is nothing to ask together.
             return None;
         }
         // The lock is held while the question is answered for all: other members of the batch wait for that
@@ -103,8 +103,8 @@ impl Member {
                 held(&known.0).insert(sql.to_owned(), Knowledge::Single);
                 return None;
             };
-            // Where that fails, the extracts of this batch are asked alone, and the one that is to blame says
-            // what is wrong. Other batches may do better.
+            // Where that fails, the extracts of this batch are asked alone, and the one at fault reports what
+            // is wrong. Other batches may do better.
             let all = Answers::ask(engine, lifted, &plan);
             answers.insert(sql.to_owned(), all.ok().map(Arc::new));
         }
@@ -114,7 +114,7 @@ impl Member {
 
     /// Keeps the plan of a question that one extract was asked, for the next batch.
     pub(crate) fn learn(&self, sql: &str, plan: &LogicalPlan, needs_frames: bool) {
-        // Frames are numbered by extract; who needs them has them read for one.
+        // Frames are numbered by extract, and functions that look them up read those of one extract.
         let new = if needs_frames { Knowledge::Single } else { Knowledge::Plan(Arc::new(plan.clone())) };
         held(&self.batch.known.0).entry(sql.to_owned()).or_insert(new);
     }

@@ -1,7 +1,7 @@
 //! Call trees: stacks with what they weigh become nodes that hold what all stacks through them weigh.
 //!
 //! Trees from the outermost frames: what the children of a node weigh and what ends at the node add up to the
-//! node, whatever is folded. Trees of callers: what runs in a method is the exclusive weight of its root; the
+//! node, folded or not. Trees of callers: what runs in a method is the exclusive weight of its root; the
 //! callers below it only say on whose behalf.
 
 use std::collections::HashMap;
@@ -115,6 +115,8 @@ impl<N: Copy + Eq + Hash> CallTree<N> {
     }
 
     /// What ran in the method of a node and of all nodes below it.
+    // Without recursion, since stacks of damaged extracts are thousands of frames deep. A subtree is folded
+    // once at most, so that all calls together take no longer than the tree is large.
     fn ran_in(&self, root: usize) -> i64 {
         let (mut sum, mut open) = (0_i64, vec![root]);
         while let Some(node) = open.pop().and_then(|index| self.nodes.get(index)) {
@@ -136,7 +138,7 @@ impl<N: Copy + Eq + Hash> CallTree<N> {
     pub fn lines<T: Ord>(&self, fold: Fold, text: impl Fn(N) -> T) -> Vec<Line<N>> {
         let whole = self.total();
         let mut lines: Vec<Line<N>> = Vec::new();
-        // What is to be printed next, from behind: a node, or one line for several.
+        // What is to be listed next, from behind: a node, or one line for several.
         let mut open: Vec<(Told, Option<usize>, usize)> = Vec::new();
         self.push_children(&self.roots, (None, 0), whole, fold, &text, &mut open);
         while let Some((told, parent, depth)) = open.pop() {
@@ -199,8 +201,10 @@ impl<N: Copy + Eq + Hash> CallTree<N> {
         if !rest.is_empty() {
             let weight = rest.iter().map(|(_, node)| node.inclusive).fold(0, i64::saturating_add);
             let samples = rest.iter().map(|(_, node)| node.samples).fold(0, i64::saturating_add);
+            // In a tree from outermost frames, what folded nodes ran is the sum over their subtrees, or it
+            // would vanish from the answer.
             let own = rest.iter().map(|(index, _)| self.ran_in(*index)).fold(0, i64::saturating_add);
-            // It is pushed first and so told last, behind the children that are kept.
+            // It is pushed first and so listed last, behind the children that are kept.
             open.push((Told::Folded { nodes: rest.len(), weight, own, samples }, parent, depth));
         }
         open.extend(kept.iter().rev().map(|(child, _)| (Told::Node(*child), parent, depth)));

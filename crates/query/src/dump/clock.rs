@@ -1,4 +1,4 @@
-//! A time that somebody wrote, as seconds of a trace and as clock time.
+//! A time that a user wrote, as seconds of a trace and as clock time.
 
 use chrono::{DateTime, FixedOffset, NaiveDateTime, NaiveTime, TimeDelta, Utc};
 
@@ -119,7 +119,10 @@ fn time_of_day(
     let utc = FixedOffset::east_opt(0)?;
     for (offset, is_utc) in [(offset, false), (Some(utc), true)] {
         let begin = clock.start()?.with_timezone(&offset_of(offset, clock)?);
+        // One day more than the length: a recording of an hour may pass midnight.
         let days = duration_ns / 86_400_000_000_000 + 1;
+        // Length and bias of a damaged trace may claim centuries; a year of days is more than any recording
+        // has.
         for day in 0..=days.min(366) {
             let date = begin.date_naive().checked_add_signed(TimeDelta::days(day))?.and_time(time);
             let found = since_start(date, offset, clock).filter(|ts_ns| (0..=duration_ns).contains(ts_ns));

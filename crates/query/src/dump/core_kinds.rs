@@ -107,6 +107,8 @@ impl CoreKinds {
 const CLASSES: [i64; 3] = [0, 1, 2];
 
 /// What rows have of each class, and how it follows from the rows of that class: one, if there are any.
+// `C` stands for the condition on the class, with which it is replaced. Speeds without measured time are
+// those of no sample at all, so that they count as missing.
 const COLUMNS: [(&str, &str, &str); 8] = [
     ("cpu_ns", "BIGINT", "sum(cpu_ns) FILTER (WHERE C)"),
     ("cpu_percent", "DOUBLE", "100.0 * sum(cpu_ns) FILTER (WHERE C) / nullif(sum(cpu_ns), 0)"),
@@ -126,7 +128,7 @@ const COLUMNS: [(&str, &str, &str); 8] = [
 const OTHER: &str = "class_other_cpu_ns";
 
 /// Processors of each class that a process may use: those that at least one of its threads was allowed to run
-/// on at some time. Thread events lack the group that their mask is of, so that all processors count
+/// on at some time. Thread events do not name the group that their mask is of, so that all processors count
 /// where there are several groups, and where no mask was recorded.
 pub(super) const ENABLED_CORES: &str = "(
     SELECT p.process_key AS owner_key, c.efficiency_class, count(*) AS enabled_cores
@@ -162,6 +164,7 @@ pub(super) fn no_columns() -> String {
 
 /// Joins the kinds of cores of the process of the rows named `of`.
 pub(super) fn join_processes(of: &str) -> String {
+    // Threads without a process have a missing key, which an equation never pairs; no key is negative.
     join("cpu_class", "process_key", &format!("coalesce(k.process_key, -1) = coalesce({of}.process_key, -1)"))
 }
 
@@ -177,6 +180,8 @@ pub(super) fn join_methods(of: &str) -> String {
 /// One row for all classes of a process or method, if there is more than one kind of core.
 fn join(table: &str, key: &str, on: &str) -> String {
     let one = |class: i64| {
+        // Aggregates with a condition make columns of rows: one pass over the table instead of a join for
+        // each class.
         let of_class = format!("c.efficiency_class = {class}");
         COLUMNS
             .map(|(name, _, value)| {

@@ -62,7 +62,7 @@ pub struct CoresAnswer {
 }
 
 impl CoresAnswer {
-    /// Whether kinds of cores are told apart.
+    /// Whether cores are of known kinds.
     #[must_use]
     pub fn has_classes(&self) -> bool {
         self.cores.iter().any(|core| core.efficiency_class.is_some())
@@ -202,6 +202,8 @@ impl Question for CoresRequest {
 const LENGTH: &str =
     "(SELECT nullif(max(coalesce(range_end_ns - range_start_ns, duration_ns)), 0) FROM trace)";
 
+// Means are weighted by time: a long stretch at low speed counts more than a short one at high speed. Of a
+// processor with measured and requested speeds only one kind counts, or its time would count twice.
 const CORES: &str = "SELECT c.cpu, c.processor_group, c.group_number, c.numa_node, c.efficiency_class, c.scheduling_class,
   c.is_hyper_threaded, c.nominal_mhz, c.relative_performance_percent, f.mean_mhz, f.min_mhz, f.max_mhz,
   100.0 * f.mean_mhz / nullif(c.nominal_mhz, 0) AS frequency_percent, f.measured_ns, k.parked_ns,
@@ -414,6 +416,7 @@ pub const HOW: &str = "record the provider Microsoft-Windows-Kernel-Processor-Po
 /// Keeps the rows of the processes with the most CPU, which are the last ones.
 fn cut<R>(rows: &mut Vec<R>, top: Top, key: impl Fn(&R) -> Option<i64>) {
     let mut keys: Vec<Option<i64>> = rows.iter().map(&key).collect();
+    // Rows of a process stand together in the order of the SQL.
     keys.dedup();
     top.cut(&mut keys);
     let kept: std::collections::HashSet<Option<i64>> = keys.into_iter().collect();

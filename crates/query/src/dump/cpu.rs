@@ -208,6 +208,7 @@ impl CpuRequest {
             (cpu_range::with(self.time, &self.processes), cpu_range::TABLE, SAMPLED_EVENTS)
         };
         let source = column(sampled, "cpu_source");
+        // Percentiles and kinds of cores are stored for the whole trace; parts cannot be taken out of them.
         let (ready, ready_join) = if whole {
             (ready::columns(), ready::join_processes("c"))
         } else {
@@ -308,7 +309,7 @@ pub(super) fn check(session: &Session, time: Range) -> Result<()> {
 /// # Errors
 /// There are none; the query fails.
 pub fn check_waits(session: &Session) -> Result<()> {
-    // An extract that was made of sums tells waits of methods alone.
+    // An extract that was made of sums has waits of methods alone.
     let sql = "SELECT count(run_ns) + (SELECT count(wait_ns) FROM cpu_method) AS rows FROM cpu_process";
     let counts: Vec<super::Count> = ask(session, sql)?;
     if counts.iter().any(|count| count.rows > 0) || has_rows(session, "context_switch")? {

@@ -11,7 +11,10 @@ pub(super) const TABLE: &str = "fact";
 /// A sample belongs to the range with its moment. Scheduling slices, waits and times ready are clipped. A
 /// switch-in counts if it lies in the range.
 pub(super) fn rows(time: Range, processes: &ProcessQuery) -> String {
+    // `greatest` and `least` clip an interval to the part. One that lies outside ends before it starts after
+    // that, and each sum takes only intervals that end later than they start.
     let (a, b) = ends(time);
+    // Filtered before sums are made: facts of all processes of a long trace are by far the most rows.
     let only = only(processes);
     format!(
         "{TABLE} AS (

@@ -1,6 +1,6 @@
 //! What CPU times are computed from.
 //!
-//! One source holds for a whole trace, whatever part of it or whichever process is asked, so that rows of one
+//! One source holds for a whole trace, for every part and every process of it, so that rows of one
 //! answer can be compared. Samples and context switches measure different things (see `docs/numbers/cpu.md`),
 //! so that answers of different sources cannot.
 

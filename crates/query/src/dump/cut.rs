@@ -68,7 +68,7 @@ impl Cut {
         }
     }
 
-    /// The part; what is missing in front is shown as `...`.
+    /// The part; `...` stands for what is missing in front.
     #[must_use]
     pub fn of(self, name: &str) -> String {
         let length = name.chars().count();

@@ -323,7 +323,7 @@ LEFT JOIN process p ON p.process_key = d.process_key{conditions}",
         )
     }
 
-    /// Whether sums say too little.
+    /// Whether the stored sums are not enough.
     fn needs_rows(&self) -> bool {
         self.by_priority || !self.time.is_unlimited()
     }
@@ -332,6 +332,7 @@ LEFT JOIN process p ON p.process_key = d.process_key{conditions}",
     fn shared_rows(&self, with: &str, table: &str) -> (String, String) {
         let of_one = format!("SELECT path, disk, process_key FROM {table} WHERE process_key IS NOT NULL");
         // Single operations are of one process each.
+        // Stored sums of a file that several processes used name all of them in one list.
         let of_several = self.time.is_unlimited().then(|| {
             format!(
                 "
@@ -380,6 +381,8 @@ sized AS (
             has.to_owned()
         }));
         let set = if self.per_process { "w.names" } else { NO_TEXT };
+        // Files without a name have none to compare, and an equation with null never holds: the empty text
+        // stands for them.
         let same = |other: &str| {
             format!("coalesce({other}.path, '') = coalesce(d.path, '') AND {other}.disk = d.disk")
         };

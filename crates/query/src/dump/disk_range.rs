@@ -13,12 +13,14 @@ const PRIORITY: &str = "CASE priority WHEN 0 THEN 'not set' WHEN 1 THEN 'very lo
 
 /// The `WITH` that makes the rows.
 ///
-/// An operation counts, with all its bytes, if it was under way in the range; its times are clipped. Rows are
-/// told apart by the priority of operations, too, if that is wanted; otherwise they have no such column.
+/// An operation counts, with all its bytes, if it was under way in the range; its times are clipped. There is
+/// a row for each priority of operations if that is wanted; otherwise rows have no such column.
 pub(super) fn with(time: Range, by_priority: bool) -> String {
     let (a, b) = ends(time);
     let (priority, by) =
         if by_priority { (format!(" {PRIORITY} AS priority,"), ", priority") } else { (String::new(), "") };
+    // The disk works on an operation at the end of its time, after the queue: the service time is counted
+    // back from its completion before it is clipped.
     let sums = |kind: &str, many: &str| {
         format!(
             "  count(*) FILTER (WHERE kind = '{kind}') AS {many},

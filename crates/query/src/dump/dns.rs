@@ -341,6 +341,7 @@ ORDER BY coalesce(q.start_ns, q.end_ns), q.end_ns, q.process_key, q.name, q.quer
         let mut rows: Vec<DnsRow> = ask(session, &self.sql())?;
         self.top.cut(&mut rows);
         rows.iter_mut().for_each(tidy);
+        // Queries are read once for all names and put to theirs, instead of one question for each name.
         let mut queries = vec![Vec::new(); rows.len()];
         let places: HashMap<&str, usize> = rows.iter().map(|row| row.name.as_str()).zip(0..).collect();
         let mut intervals = Vec::new();
@@ -375,6 +376,7 @@ fn union(mut intervals: Vec<(i64, i64)>) -> i64 {
     intervals.sort_unstable();
     let mut covered = i64::MIN;
     intervals.into_iter().fold(0i64, |sum, (start, end)| {
+        // Sorted by start, an interval adds only what lies behind the end of all before it.
         let from = start.max(covered);
         covered = covered.max(end);
         sum.saturating_add(end.saturating_sub(from).max(0))

@@ -1,4 +1,4 @@
-//! Events that no other table shows, whatever describes them: counted by name, or each with its fields.
+//! Events that no other table shows, described or not: counted by name, or each with its fields.
 
 use super::cut::Cut;
 use super::sql::{

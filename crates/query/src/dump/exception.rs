@@ -323,8 +323,7 @@ ORDER BY {order}",
     }
 
     /// Takes rows away that the rules leave out, and counts their exceptions. All exceptions of a row have
-    /// the same process, type,
-    /// message and stack.
+    /// the same process, type, message and stack.
     fn leave_out<R>(
         &self,
         session: &Session,
@@ -355,6 +354,7 @@ ORDER BY {order}",
 
     /// Brings rows of which some were taken away into the order of their numbers again.
     fn order_again(&self, rows: &mut [ExceptionRow]) {
+        // The SQL sorted by numbers that still had the exceptions which rules took away.
         let (mut of_process, mut of_type) = (HashMap::new(), HashMap::new());
         for row in rows.iter() {
             *of_process.entry(row.process_key).or_insert(0) += row.count;
@@ -408,6 +408,7 @@ impl ExceptionRow {
         };
         let mut all: Vec<(i64, String)> = rows.iter().flat_map(thrown).collect();
         all.sort_by_key(|(time, _)| *time);
+        // Threads may have thrown with several stacks, so that their numbers do not add up.
         let tids: HashSet<&str> = all.iter().map(|(_, tid)| tid.as_str()).collect();
         let threads = i64::try_from(tids.len()).unwrap_or(i64::MAX);
         let texts = |part: fn(&(i64, String)) -> String| all.iter().map(part).collect::<Vec<_>>().join(" ");

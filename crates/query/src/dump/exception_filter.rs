@@ -1,4 +1,4 @@
-//! Rules that leave out exceptions which nobody wants to see, since programs live with them.
+//! Rules that leave out exceptions that are of no interest, since programs live with them.
 //!
 //! ```xml
 //! <ExceptionFilters>
@@ -105,6 +105,7 @@ impl ExceptionFilters {
                 && item.exception_type.as_ref().is_none_or(|wanted| wanted == thrown.exception_type)
                 && holds(&item.message, |part| message.contains(part))
                 && (item.stack.is_empty() || {
+                    // The text of a stack is made once for all rules, and only if one needs it.
                     let lines: &String = lines.get_or_insert_with(&stack);
                     holds(&item.stack, |part| lines.contains(part))
                 })

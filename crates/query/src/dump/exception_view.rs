@@ -70,6 +70,7 @@ pub(super) const TOGETHER: View<ExceptionRequest, Stacked<ExceptionRow>> = View:
 });
 
 fn hresult(code: Option<i64>) -> Value {
+    // An HRESULT has 32 bits; as a negative number of 64 bits it would print eight leading `f`.
     code.map(|code| format!("{:#010x}", code & 0xFFFF_FFFF)).into()
 }
 

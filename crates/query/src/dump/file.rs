@@ -171,6 +171,7 @@ pub fn total<'r>(rows: impl IntoIterator<Item = &'r FileRow>, sort: FileSort) ->
         total_count: sum.total_count.saturating_add(row.total_count),
         total_ns: sum.total_ns.saturating_add(row.total_ns),
         files: sum.files.saturating_add(row.files),
+        // Positions of several files do not add up to anything.
         sort_value: if is_position {
             sum.sort_value.max(row.sort_value)
         } else {

@@ -10,6 +10,8 @@ use crate::range::Range;
 /// Sums in a part of the trace, like `file_file`. An operation counts if it was under way in the range; its
 /// duration is clipped. One whose start is missing counts where it ended, without duration.
 fn with_range(time: Range) -> String {
+    // An operation counts if it touches the range at all. Of a missing end the other one stands for both, so
+    // that it counts in exactly one place.
     let (a, b) = ends(time);
     format!(
         "WITH file_in_range AS (

@@ -119,7 +119,8 @@ impl Question for FocusRequest {
 }
 
 /// Stays with the ends of what was extracted in place of those that are missing. Threads are taken where they
-/// were recorded: rows of processes report the same focus.
+/// were recorded, since rows of processes repeat the same focus.
+// `thread` sorts behind `process`, so that the largest word is the finer level.
 const STAYS: &str = "stay AS (
   SELECT f.*,
     coalesce(f.ts_ns, CASE WHEN f.duration_ns IS NULL THEN f.end_ns ELSE coalesce(f.end_ns, r.stop_ns) - f.duration_ns END) AS from_ns,

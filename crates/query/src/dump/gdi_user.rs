@@ -153,7 +153,7 @@ const SUMS: View<GdiUserRequest, GdiUserRow> = View::new(
     |asked, _| asked.with_total,
 );
 
-/// Whether types tell rows apart.
+/// Whether there is a row for each type.
 fn is_by_type(asked: &GdiUserRequest) -> bool {
     asked.by != GdiUserBy::Process
 }

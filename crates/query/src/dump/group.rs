@@ -37,6 +37,7 @@ impl Top {
 
     /// Removes all other rows. With count 10 and skip 20 the rows ranked 21 to 30 from the end remain.
     pub fn cut<T>(&self, rows: &mut Vec<T>) {
+        // Rows are ascending: what is skipped are the largest, at the end.
         rows.truncate(rows.len().saturating_sub(self.skip));
         if let Some(count) = self.most() {
             rows.drain(..rows.len().saturating_sub(count));
@@ -104,6 +105,7 @@ impl Grouping {
         total: impl Fn(&[R]) -> T,
         sort_value: impl Fn(&T) -> f64,
     ) -> Grouped<R, T> {
+        // One key for all rows puts them into one group.
         let key = |row: &R| self.per_process.then(|| process(row));
         let mut groups = grouped(rows, key, self.top, &total);
         groups.sort_by(|a, b| sort_value(&a.total).total_cmp(&sort_value(&b.total)));

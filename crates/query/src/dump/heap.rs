@@ -199,6 +199,7 @@ impl HeapRequest {
     #[must_use]
     pub fn sql(&self) -> String {
         let heap = if self.by == HeapBy::Heap { "hex(h.heap_handle)" } else { NO_TEXT };
+        // What a heap held at its peak came from many stacks, so that rows by stack have none.
         let (stack, peak) = match self.by {
             HeapBy::Stack => ("h.stack_id", NO_NUMBER),
             HeapBy::Heap | HeapBy::Process => (NO_NUMBER, "h.peak_bytes"),

@@ -205,6 +205,7 @@ impl LbrRequest {
         let caller = if has_callers { self.name("caller") } else { none() };
         let mut limits: Vec<String> = text_condition("callee", self.methods.as_deref()).into_iter().collect();
         limits.extend(range_condition("callee_count", self.count));
+        // Without callers both columns are the same number.
         limits.extend(range_condition("count", self.count).filter(|_| has_callers));
         format!(
             "SELECT * FROM (
@@ -239,6 +240,7 @@ ORDER BY callee_count, callee, count DESC, caller, process_key",
             self.cut_methods(&mut group.rows);
         }
         groups.retain(|group| !group.rows.is_empty());
+        // Sums are those of the methods that are left.
         groups.iter_mut().for_each(|group| group.total = total(&group.rows));
         groups.sort_by_key(|group| group.total);
         self.top.cut(&mut groups);
@@ -248,6 +250,7 @@ ORDER BY callee_count, callee, count DESC, caller, process_key",
     /// Keeps the largest methods with all their callers.
     fn cut_methods(&self, rows: &mut Vec<LbrRow>) {
         let mut callees: Vec<Option<String>> = rows.iter().map(|row| row.callee.clone()).collect();
+        // Rows of a method stand together, since the SQL sorts by its sum and its name.
         callees.dedup();
         Top::from(self.top_methods).cut(&mut callees);
         let kept: std::collections::HashSet<Option<String>> = callees.into_iter().collect();

@@ -102,6 +102,7 @@ ORDER BY ts_ns, m.cpu",
 /// # Errors
 /// There is none; the query fails.
 pub(crate) fn moment(session: &Session, text: &str, after: Option<i64>) -> Result<i64> {
+    // Strictly behind: two equal texts mean two marks, or the part would be empty.
     let behind = after.map(|after| format!("ts_ns > {after}"));
     let fits: Vec<String> = text_condition("text", Some(text)).into_iter().chain(behind).collect();
     let first = format!("SELECT min(ts_ns) AS ts_ns FROM mark{}", filtered(&fits));

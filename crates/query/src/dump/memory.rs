@@ -197,6 +197,7 @@ impl Question for MemoryRequest {
     fn across(&self, all: &mut [(&TraceInfo, &mut Answer)]) -> Result<Option<Answer>> {
         let Some(least) = self.global_diff else { return Ok(None) };
         let least = u64::from(least).saturating_mul(MIB.unsigned_abs());
+        // Keys differ between extracts, so that processes are compared by name and id.
         let (first, last) = (commits(all.first()), commits(all.last()));
         let differs = |process: &Process| match (first.get(process), last.get(process)) {
             (Some(first), Some(last)) => last.abs_diff(*first) > least,
@@ -236,6 +237,8 @@ impl MemoryRequest {
     /// The question for processes.
     #[must_use]
     pub fn sql(&self) -> String {
+        // Samples list all processes at one time: the last and the first time of the range name the two
+        // lists.
         let mut conditions = vec!["l.ts_ns = e.last_ns".to_owned()];
         conditions.extend(self.processes.conditions());
         let modules = self.modules.as_deref().filter(|modules| !modules.is_empty());

@@ -190,6 +190,7 @@ impl MethodRequest {
         let whole = self.time.is_unlimited();
         let sampled =
             if self.only_tags && whole { SAMPLED } else { method_rows::sampled(self.by, self.time) };
+        // Percentiles and kinds of cores are stored for methods of the whole trace alone.
         let has_more = whole && self.by == By::Method && !self.only_tags;
         let (ready, ready_join) = if has_more {
             (ready::columns(), ready::join_methods("m"))

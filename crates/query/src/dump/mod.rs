@@ -2,7 +2,7 @@
 //!
 //! Command line, HTTP and MCP fill the same requests and print the same rows, so that a number that is shown
 //! in several places is computed in one. Rows come in ascending order: the largest one is the last. A request
-//! asks one extract; answers of several extracts are put together by who asks.
+//! asks one extract; answers of several extracts are put together by front ends.
 
 pub mod alpc;
 mod alpc_sql;
@@ -126,8 +126,8 @@ pub fn ask<R: FromRows>(session: &Session, sql: &str) -> Result<Vec<R>> {
     };
     match read() {
         Ok(()) => Ok(rows),
-        // The SQL is ours and computes with whatever a recording holds: numbers that it cannot compute with
-        // are none of a recording.
+        // The SQL is part of this program and computes with all that a recording can hold: a number that it
+        // fails on is none of a recording.
         Err(error @ crate::Error::Failed { .. }) => {
             Err(session.strange_number().map_or(error, crate::Error::Extract).into())
         }

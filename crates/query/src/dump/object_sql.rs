@@ -72,6 +72,7 @@ impl ObjectRequest {
 
     /// What is known of an object from its events.
     fn facts(&self) -> String {
+        // An aggregate over nulls would be null, and a condition on it would drop the object.
         let flag = |condition: Option<String>| {
             condition.map_or_else(|| "TRUE".to_owned(), |all| format!("coalesce({all}, FALSE)"))
         };
@@ -112,6 +113,7 @@ impl ObjectRequest {
 
     fn conditions(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
+        // An option that only one of both kinds has chooses that kind.
         let maps = match self.maps {
             None if self.handle.is_some() || self.name.is_some() => Some(false),
             None if self.pointer_in_map.is_some()

@@ -1,9 +1,8 @@
 //! What a trace is about, on one screen: machine, processes, modules, methods, files, health, and what to ask
 //! next.
 //!
-//! The numbers are those of the derived tables, which the other dumps ask, too; of a part of the trace those
-//! that these
-//! dumps answer for it.
+//! The numbers are those of the derived tables, which the other dumps ask, too; of a part of the trace they
+//! are those that these dumps answer for it.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -130,8 +129,7 @@ impl OverviewRequest {
     }
 
     /// Its tables as they stand one below the other; those that are not asked for, and those that the trace
-    /// has
-    /// nothing for, are left out.
+    /// has nothing for, are left out.
     fn report(&self, session: &Session) -> Result<Answer> {
         let overview = Overview::ask(session, self)?;
         let next = overview_next::next(&overview, session);
@@ -229,9 +227,9 @@ const METHODS: &str =
 FROM cpu_method c LEFT JOIN process p ON p.process_key = c.process_key
 WHERE c.exclusive_ns > 0 ORDER BY c.exclusive_ns DESC, c.process_key, c.module, c.method";
 
-/// CPU of each module, by path whatever its case, since Windows does not tell cases of paths apart. Only code
-/// that .NET compiled at run
-/// time has a name without a file: names of native functions come from the symbols of a module.
+/// CPU of each module, by path in any case, since Windows ignores the case of paths. Only code that .NET
+/// compiled at run time has a name without a file: names of native functions come from the symbols of a
+/// module.
 const MODULES: &str = "SELECT kind, min(module) AS module, min(module_path) AS module_path, sum(exclusive_ns) AS exclusive_ns
 FROM (
   SELECT module, module_path, exclusive_ns,
@@ -312,7 +310,7 @@ impl Overview {
         let rows: Vec<MethodRow> = rows.filter(|row| row.exclusive_ns.unwrap_or(0) > 0).collect();
         let mut modules: BTreeMap<(&str, String), ModuleShare> = BTreeMap::new();
         for row in &rows {
-            // Windows does not tell cases of paths apart.
+            // Windows ignores the case of paths.
             let path = row.module_path.as_ref().or(row.module.as_ref());
             let key = (kind(row), path.map(|path| path.to_lowercase()).unwrap_or_default());
             let share = modules.entry(key).or_insert_with(|| ModuleShare {
@@ -396,8 +394,8 @@ fn percent(ns: i64, machine_ns: f64) -> Option<f64> {
     (machine_ns > 0.0).then(|| ns as f64 * 100.0 / machine_ns)
 }
 
-/// The answer, or none where the trace has nothing of the kind. That an extract cannot tell parts of a trace
-/// is said.
+/// The answer, or none where the trace has nothing of the kind. An extract that cannot answer for parts of a
+/// trace is an error.
 fn answered<A>(answer: Result<A>, is_part: bool) -> Result<Option<A>> {
     match answer {
         Err(error @ Error::NeedsRows { .. }) if is_part => Err(error),

@@ -11,7 +11,7 @@ struct Smaller {
     dump: &'static str,
     /// The rows without which it has no answer, as SQL behind `FROM`.
     rows: &'static str,
-    /// What it tells.
+    /// What it is good for.
     why: &'static str,
 }
 
@@ -49,7 +49,7 @@ const SMALLER: [Smaller; 26] = [
     dump("trace-stats", "event_count", "what fills the trace, and what tracing cost"),
 ];
 
-/// Threads that were ready; who ran instead only single context switches tell.
+/// Threads that were ready; which threads ran instead is known from single context switches alone.
 const READY: &str = "cpu_process WHERE ready_sum_ns > 0 AND (SELECT count(*) FROM context_switch) > 0";
 
 const STARTS: &str = "process WHERE coalesce(start_ns, terminate_ns, stop_ns) IS NOT NULL";
@@ -100,11 +100,10 @@ pub(super) fn next(overview: &Overview, session: &Session) -> Vec<Next> {
 
 /// A path as a word of a command line, in quotes if it needs them.
 fn word(path: &str) -> String {
-    if path.contains([' ', '\'', '"']) {
-        format!("'{}'", path.replace('\'', "'\\''"))
-    } else {
-        path.to_owned()
-    }
+    // Only what no shell gives a meaning stays bare: the name of a stranger's trace must not become a command
+    // when the line is pasted.
+    let is_plain = |c: char| c.is_alphanumeric() || "_-./\\:+,=@%~".contains(c);
+    if !path.chars().all(is_plain) { format!("'{}'", path.replace('\'', "'\\''")) } else { path.to_owned() }
 }
 
 impl Questions<'_> {
@@ -186,6 +185,25 @@ mod tests {
         for (path, expected) in
             [("a.etwx", "a.etwx"), ("my trace.etl", "'my trace.etl'"), ("o'x", "'o'\\''x'")]
         {
+            assert_eq!(word(path), expected);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::word;
+
+    #[test]
+    fn paths_that_a_shell_would_read_stand_in_quotes() {
+        for (path, expected) in [
+            ("traces/a-1.etl", "traces/a-1.etl"),
+            ("C:\\traces\\a.etl", "C:\\traces\\a.etl"),
+            ("my trace.etl", "'my trace.etl'"),
+            ("it's.etl", "'it'\\''s.etl'"),
+            ("a;reboot.etl", "'a;reboot.etl'"),
+            ("$(reboot).etl", "'$(reboot).etl'"),
+        ] {
             assert_eq!(word(path), expected);
         }
     }

@@ -31,7 +31,7 @@ pub(super) fn tables(asked: &OverviewRequest, overview: Overview, next: Vec<Next
         let rows = Answer::rows(asked, &FILES, files).or_line(none);
         all.push(titled(OverviewTable::Files, "Files by service time of the disks", rows));
     }
-    // What the trace lacks is reported here, and nowhere else.
+    // What the trace lacks is shown here, and nowhere else.
     all.push(titled(OverviewTable::Health, "Health", health(asked, notes)));
     let next = Answer::rows(asked, &NEXT, next).showing(Shows::Untitled);
     all.push(titled(OverviewTable::Next, "What to ask next", next));

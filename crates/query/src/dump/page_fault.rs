@@ -180,6 +180,7 @@ impl PageFaultRequest {
         );
         let sums =
             if self.limits().is_empty() { "SELECT * FROM page_fault_process".to_owned() } else { rows };
+        // Sums and single faults both have the kind, so that columns are made of either in the same way.
         let of = |kind: &str| format!("coalesce(sum(count) FILTER (WHERE told = '{kind}'), 0) AS {kind}");
         let kinds = KINDS.map(of).join(", ");
         let keys =

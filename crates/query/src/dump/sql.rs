@@ -130,7 +130,11 @@ pub fn any_text_condition(columns: &[&str], filter: Option<&str>) -> Option<Stri
 pub fn stack_condition(stack: &str, filter: Option<&str>) -> Option<String> {
     let (positive, negative) = split(filter?);
     let contains = |filter: &str| format!("coalesce(stack_contains({stack}, {}), FALSE)", quoted(filter));
-    let negative = negative.map(|filter| filter.replace('!', ""));
+    // Only the mark of exclusion goes: within a pattern `!` stands between module and method.
+    let unmarked = |filter: String| {
+        filter.split(';').map(|part| part.trim_start_matches('!')).collect::<Vec<_>>().join(";")
+    };
+    let negative = negative.map(unmarked);
     let conditions = [positive.map(|f| contains(&f)), negative.map(|f| format!("NOT {}", contains(&f)))];
     Some(conditions.into_iter().flatten().collect::<Vec<_>>().join(" AND ")).filter(|all| !all.is_empty())
 }
@@ -253,6 +257,11 @@ mod tests {
         assert_eq!(
             stack_condition("s", Some("!y")).as_deref(),
             Some("NOT coalesce(stack_contains(s, 'y'), FALSE)")
+        );
+        // The mark between module and method is part of the name.
+        assert_eq!(
+            stack_condition("s", Some("!a.dll!Run")).as_deref(),
+            Some("NOT coalesce(stack_contains(s, 'a.dll!Run'), FALSE)")
         );
         assert_eq!((any_text_condition(&["a"], Some(";")), stack_condition("s", None)), (None, None));
     }

@@ -76,6 +76,7 @@ async fn read(session: &dyn Session, table: &DeclaredTable, columns: &[&str]) ->
     let columns: std::result::Result<Vec<usize>, _> =
         columns.iter().map(|name| schema.index_of(name)).collect();
     let mut columns = columns.map_err(|e| DataFusionError::Internal(e.to_string()))?;
+    // The number of the extract goes last, so that the positions of the other columns do not depend on it.
     columns.extend(trace_id);
     let plan = table.scan(session, Some(&columns), &[], None).await?;
     execute_stream(plan, session.task_ctx())?.try_collect().await
@@ -119,6 +120,8 @@ fn place<'l, T>(
     row: usize,
     empty: fn() -> T,
 ) -> Option<&'l mut T> {
+    // Numbers are dense in a sound extract. One beyond the rows is damage and has no place: memory must not
+    // grow with a number that a file claims.
     list.resize_with(rows, empty);
     list.get_mut(usize::try_from(int32(batch, 0, row)?).ok()?)
 }
@@ -151,6 +154,7 @@ fn fill_frames(trace: &mut TraceFrames, rows: usize, batch: &RecordBatch, trace_
 
 fn fill_modules(trace: &mut TraceFrames, rows: usize, batch: &RecordBatch, trace_id: usize) {
     for row in rows_of(batch, trace_id) {
+        // A module without a name or a path is damage, and counts as missing.
         let read = || Some(Module { name: text(batch, 1, row)?, path: text(batch, 2, row)? });
         if let Some(module) = place(&mut trace.modules, rows, batch, row, || None) {
             *module = read();

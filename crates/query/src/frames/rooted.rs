@@ -6,7 +6,7 @@ use super::{TraceFrames, at};
 
 /// The tree of stacks with one node for each way from the outermost method inward.
 ///
-/// Stacks of an extract tell apart where in a method a call stands. Here a method is one step, as in
+/// Stacks of an extract differ by the place of a call within a method. Here a method is one step, as in
 /// [`TraceFrames::identity`], and a way is called by the smallest number of a stack that goes it.
 #[derive(Debug, Default)]
 pub struct Rooted {
@@ -38,6 +38,8 @@ impl Rooted {
     #[must_use]
     pub fn root(&self, stack_id: i32, frames: u32) -> Option<i32> {
         let mut stack = at(&self.stacks, stack_id)?;
+        // A jump is taken only if it does not pass the wanted depth, so that the loop takes a number of steps
+        // that grows with the logarithm of the depth.
         while stack.depth > frames {
             let jump = at(&self.stacks, stack.jump).filter(|jump| jump.depth >= frames);
             stack = jump.or_else(|| at(&self.stacks, stack.parent))?;
@@ -50,6 +52,8 @@ impl Rooted {
         let depth = |number: i32| at(&self.stacks, number).map_or(0, |stack| stack.depth);
         let jump = |number: i32| at(&self.stacks, number).map_or(-1, |stack| stack.jump);
         let (first, second) = (jump(parent), jump(jump(parent)));
+        // Two jumps of one length become one of double length, as in a skew-binary list: that keeps one jump
+        // per stack and needs no table of ancestors.
         let is_even =
             depth(parent).saturating_sub(depth(first)) == depth(first).saturating_sub(depth(second));
         if is_even { second } else { parent }
@@ -75,6 +79,7 @@ impl TraceFrames {
                     }
                     None => (outer, depth),
                 };
+                // Parents come first, so that their jumps are known.
                 let jump = rooted.jump(parent);
                 rooted.stacks.push(Stack { way, depth, parent, jump });
             }

@@ -32,7 +32,7 @@ impl TraceFrames {
         // Rules are matched against names, of which there are far fewer than frames.
         let (mut names, mut known) = (Vec::new(), HashMap::new());
         let number = |frame: &super::Frame| {
-            // As for `cpu_tag`, code that no file holds has no module, whatever its method knows.
+            // As for `cpu_tag`, code that no file holds has no module, even if its method names one.
             let module = at(&self.modules, frame.module).and_then(Option::as_ref).map(|module| &*module.name);
             let method = at(&self.methods, frame.method).and_then(Option::as_ref).map(|method| &*method.name);
             *known.entry((module, method)).or_insert_with(|| {

@@ -1,8 +1,8 @@
 //! Functions of the engine whose values can be far larger than their arguments.
 //!
 //! Sorting, grouping and joining ask for memory before they take it; functions of single rows do not.
-//! `repeat('x', 1000000000)` for each of a million rows would take whatever there is, so what a call would
-//! make is worked out before it is made.
+//! `repeat('x', 1000000000)` for each of a million rows would take all memory, so the size of a result is
+//! worked out before it is made.
 
 use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
@@ -32,11 +32,13 @@ pub(super) const FUNCTIONS: [(&str, Size); 9] = [
     ("rpad", padded),
     ("replace", |arguments| {
         sum(arguments, |row| {
+            // Each match is at least as long as the searched text; an empty one is found before every byte.
             let found = length(arguments, 0, row) / length(arguments, 1, row).max(1) + 1;
             found * length(arguments, 2, row)
         })
     }),
     ("regexp_replace", |arguments| {
+        // A pattern may match between all bytes of the text.
         sum(arguments, |row| (length(arguments, 0, row) + 1) * length(arguments, 2, row))
     }),
     ("array_repeat", |arguments| {
@@ -61,7 +63,10 @@ fn series(arguments: &[ArrayRef]) -> u128 {
             1 => (Some(0), number(0, row)),
             _ => (number(0, row), number(1, row)),
         };
+        // A step of zero is an error of the function itself; here it must not divide.
         let step = number(2, row).unwrap_or(1).unsigned_abs().max(1);
+        // The distance of two numbers of 64 bits may need all 64 bits unsigned, so that plain subtraction
+        // could overflow.
         let steps = start.zip(stop).map_or(0, |(start, stop)| start.abs_diff(stop) / step);
         u128::from(steps) * ITEM
     })

@@ -205,6 +205,7 @@ impl Eq for Scalar {}
 
 impl Hash for Scalar {
     fn hash<H: Hasher>(&self, state: &mut H) {
+        // The name alone is enough: equal functions have equal names, and few share one.
         self.name.hash(state);
     }
 }
@@ -218,6 +219,7 @@ impl Debug for Scalar {
 /// The declared types, if the found ones can be converted to them without loss that matters.
 fn coerce(call: &str, declared: &[DataType], found: &[DataType]) -> Result<Vec<DataType>> {
     let fits = |(declared, found): (&DataType, &DataType)| {
+        // NULL fits every type: the engine casts it, and the function sees a missing value.
         found.is_null()
             || match declared {
                 DataType::Utf8 => {

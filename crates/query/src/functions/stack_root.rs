@@ -35,6 +35,7 @@ pub(super) fn root(loader: Arc<Loader>, is_several: bool) -> ScalarUDF {
 fn roots(frames: &Frames, arguments: &StackArguments<'_>) -> Int32Array {
     let rows = arguments.stacks().zip(arguments.last.as_primitive::<Int64Type>());
     rows.map(|((trace_id, stack_id), count)| {
+        // Numbers above the range of depths mean the whole stack, so that they are clamped and not refused.
         let count = u32::try_from(count?.clamp(0, u32::MAX.into())).ok().filter(|count| *count > 0)?;
         frames.trace(trace_id?)?.rooted().root(stack_id?, count)
     })

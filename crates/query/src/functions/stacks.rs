@@ -48,7 +48,7 @@ pub(super) fn of_stacks(
     place: usize,
     compute: impl Fn(&Frames, &StackArguments<'_>) -> Result<ArrayRef> + Send + Sync + 'static,
 ) -> ScalarUDF {
-    // Tables of two sessions have different stacks: a function is told apart by where its stacks lie.
+    // Tables of two sessions have different stacks: the address of its stacks identifies a function.
     let place = if place == 0 { Arc::as_ptr(&loader).addr() } else { place };
     let coerce = move |found: &[DataType]| coerce_stack(name, &last, is_several, found);
     let compute = move |columns: &[ArrayRef]| {
@@ -82,6 +82,7 @@ impl<'a> StackArguments<'a> {
     pub(super) fn stacks(&self) -> impl Iterator<Item = (Option<i32>, Option<i32>)> + '_ {
         let trace_id = |row: usize| match self.trace_ids {
             Some(ids) => ids.is_valid(row).then(|| ids.value(row)),
+            // Without the argument there is one extract, whose number is 0.
             None => Some(0),
         };
         self.stack_ids.iter().enumerate().map(move |(row, stack_id)| (trace_id(row), stack_id))
@@ -96,6 +97,8 @@ fn coerce_stack(
     found: &[DataType],
 ) -> Result<Vec<DataType>> {
     let several = [DataType::Int32, DataType::Int32, kind.clone()];
+    // A session over one extract takes the number of the extract too, so that SQL written for several runs
+    // there.
     if is_several || found.len() == several.len() {
         return coerce(&format!("{function}(trace_id, stack_id, {last})"), &several, found);
     }

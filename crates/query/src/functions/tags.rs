@@ -74,6 +74,7 @@ impl StackTags {
         let rules = self.set(set)?;
         let tagged = match frames.trace(trace_id) {
             Some(trace) => trace.tagged(rules),
+            // An extract that does not exist has no stacks, and the rules still name the tag of none.
             None => TraceFrames::default().tagged(rules),
         };
         known.insert((trace_id, set.to_owned()), Arc::clone(&tagged));

@@ -212,6 +212,7 @@ struct Groups {
 impl Groups {
     fn add(&mut self, group: Option<&usize>, start: i64, end: i64) {
         let Some(group) = group.and_then(|&group| self.groups.get_mut(group)) else { return };
+        // Added up as it changes: asking all groups for their size after each batch would be quadratic.
         let before = group.bytes();
         group.add(start, end);
         self.bytes = (self.bytes + group.bytes()).saturating_sub(before);
@@ -234,6 +235,7 @@ impl GroupsAccumulator for Groups {
         opt_filter: Option<&BooleanArray>,
         total_num_groups: usize,
     ) -> Result<()> {
+        // Groups only ever grow in number; those without an interval answer null.
         self.groups.resize_with(total_num_groups, Intervals::default);
         each_interval(values, opt_filter, |row, start, end| self.add(group_indices.get(row), start, end))
     }
@@ -266,6 +268,7 @@ impl GroupsAccumulator for Groups {
         let rows = values.first().map_or(0, Array::len);
         let mut intervals: Vec<Option<(i64, i64)>> = vec![None; rows];
         each_interval(values, opt_filter, |row, start, end| {
+            // An interval that ends before it starts is left out here as it is when intervals are added.
             if let Some(interval) = intervals.get_mut(row).filter(|_| start <= end) {
                 *interval = Some((start, end));
             }

@@ -171,7 +171,7 @@ pub trait Question: Request + Clone + Send + Sync + 'static {
         false
     }
 
-    /// Changes the answers of all extracts by what the others have, and tells what people read behind them:
+    /// Changes the answers of all extracts by what the others have, and gives what people read behind them:
     /// an answer that stands for all extracts together, whose columns can be made of theirs.
     ///
     /// # Errors

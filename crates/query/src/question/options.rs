@@ -115,7 +115,7 @@ pub struct Spec {
     pub group: Group,
     /// What stands above it in help, if it belongs to some.
     pub heading: Option<&'static str>,
-    /// What its value is compared with, where an empty answer can name it.
+    /// What its value is compared with, so that an empty answer can name it.
     pub of: Option<Among>,
 }
 
@@ -323,7 +323,7 @@ pub enum OptionError {
     },
 }
 
-/// Values by the names of their options, whatever words they were given by.
+/// Values by the names of their options, also where they were given by other words.
 pub(super) fn by_name(options: &[Opt], values: &Values) -> Result<Values, OptionError> {
     let mut known = Values::new();
     for (word, value) in values {

@@ -109,7 +109,7 @@ fn numbered<F: FromRows>(fields: &[Field]) -> Option<F> {
 
 impl<Q, R> View<Q, R> {
     /// Says of columns for machines what its own columns say of the numbers that they show. Which number that
-    /// is, is found by a row with a different one in each field, so that nobody has to name it twice; columns
+    /// is, is found by a row with a different one in each field, so that it need not be named twice; columns
     /// that compute something say nothing.
     pub fn tell<F: FromRows>(&self, request: &Q, shown: fn(F) -> R, fields: &mut [Field]) {
         let own = F::fields();

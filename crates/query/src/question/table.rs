@@ -12,7 +12,7 @@ use crate::dump::Top;
 use crate::dump::trace::TraceInfo;
 use crate::time_format::TimeFormat;
 
-/// What rows are sorted by, which is nobody's business.
+/// What rows are sorted by, which is no part of an answer.
 pub(super) const SORT_VALUE: &str = "sort_value";
 
 /// What stands above a column.
@@ -321,6 +321,7 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for 
         let (mut of, rows): (Vec<usize>, Vec<R>) = all.into_iter().unzip();
         let mut table = Self { is_merged: true, ..Self::new(request, view, vec![rows]) };
         table.put_largest_first(is_largest_first);
+        // The numbers of the extracts follow their rows.
         if is_largest_first && table.ranked() == Ranked::Rows {
             of.reverse();
         }
@@ -358,6 +359,7 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for 
             groups.push(rows.by_ref().take(group.len()).collect());
         }
         if ranked == Ranked::Rows {
+            // Turning twice gives the old order again, so that one function serves both ways.
             groups.iter_mut().for_each(|group| group.reverse());
         }
         groups.reverse();

@@ -136,7 +136,7 @@ pub enum Format {
     ProcessLine,
     /// A command line, unless they are not wanted.
     CommandLine,
-    /// The name of the trace that the row is of, whatever its value is.
+    /// The name of the trace that the row is of; its value does not matter.
     Trace,
 }
 

@@ -46,6 +46,7 @@ const ENDINGS: [&str; 8] = [".etwx.zip", ".etwx", ".etl", ".7z", ".zip", ".diags
 #[must_use]
 pub fn stem(file_name: &str) -> Option<&str> {
     let lower = file_name.to_ascii_lowercase();
+    // Longer endings stand first, so that `.etwx.zip` is not taken for `.zip`.
     let ending = ENDINGS.iter().find(|ending| lower.ends_with(**ending))?;
     file_name.get(..file_name.len() - ending.len()).filter(|stem| !stem.is_empty())
 }
@@ -113,7 +114,7 @@ impl TestName {
         Some(Self { machine: end.to_owned(), performed_at, ..self.clone() })
     }
 
-    /// `MACHINE`, as files are called from which somebody took the date: letters, digits and dashes.
+    /// `MACHINE`, as in names from which the date was removed: letters, digits and dashes.
     fn undated(&self, rest: &str) -> Option<Self> {
         let is_name = rest.starts_with(|c: char| c.is_ascii_alphanumeric())
             && rest.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');

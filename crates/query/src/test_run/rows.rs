@@ -1,4 +1,4 @@
-//! What is said of test runs: a row for each recording, and numbers of runs.
+//! What is reported of test runs: a row for each recording, and numbers of runs.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

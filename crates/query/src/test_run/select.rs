@@ -161,6 +161,8 @@ pub fn runs(mut files: Vec<TestFile>, one_run: bool) -> Vec<TestRun> {
             .iter_mut()
             .rev()
             .take_while(|test| file.performed_at.signed_duration_since(test.performed_at()) < ONE_TEST);
+        // The earliest of the tests that fit, which the walk backwards meets last: files of one test follow
+        // each other.
         match near.filter(|test| test.has(&file)).last() {
             Some(test) => test.files.push(file),
             None => tests.push(Test::of(file)),
@@ -187,6 +189,7 @@ impl Selection {
         let count = if self.run_count == 0 { usize::MAX } else { self.run_count };
         let mut runs: Vec<TestRun> = runs(files, self.one_run).into_iter().skip(first).take(count).collect();
         let oldest = self.last_days.and_then(|days| {
+            // A number of days that no calendar reaches back is no limit at all.
             let length = TimeDelta::try_milliseconds((days * 86_400_000.0) as i64)?;
             wall_clock(now).checked_sub_signed(length)
         });

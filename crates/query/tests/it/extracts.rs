@@ -244,6 +244,12 @@ fn joins_that_would_mix_extracts_are_refused() {
              JOIN (SELECT * FROM process WHERE trace_id = 1) p USING (process_key)",
             "the join on process_key",
         ),
+        // What an outer join is on does not hold for the rows that it keeps.
+        (
+            "SELECT count(*) FROM cpu_sample s JOIN process p ON s.process_key = p.process_key
+             LEFT JOIN extract e ON e.trace_id = s.trace_id AND s.trace_id = p.trace_id",
+            "the join on process_key",
+        ),
         ("SELECT count(*) FROM cpu_sample WHERE process_key IN (SELECT process_key FROM process)", "an inner question by process_key"),
         (
             "SELECT count(*) FROM cpu_sample s WHERE EXISTS (SELECT 1 FROM process p WHERE p.process_key = s.process_key)",
@@ -278,6 +284,11 @@ fn joins_that_would_mix_extracts_are_refused() {
         ),
         ("SELECT count(*) FROM process a JOIN process b ON a.name = b.name AND a.trace_id < b.trace_id", "3"),
         ("SELECT count(*) FROM process a JOIN process b ON a.name = b.name", "12"),
+        (
+            "SELECT count(*) FROM cpu_sample s JOIN process p ON s.process_key = p.process_key
+             JOIN extract e ON e.trace_id = s.trace_id AND s.trace_id = p.trace_id",
+            "12",
+        ),
         (
             "SELECT count(*) FROM cpu_sample s WHERE EXISTS
              (SELECT 1 FROM process p WHERE p.process_key = s.process_key AND p.trace_id = s.trace_id)",

@@ -217,6 +217,11 @@ fn messages_of_the_engine_are_put_into_words() {
             "TABLESAMPLE is not",
             "random()",
         ),
+        (
+            "SELECT 1 FROM process WHERE pid IS DISTINCT FROM 4 AND name = 'x'",
+            "AND or OR behind IS DISTINCT FROM needs brackets",
+            "(a IS DISTINCT FROM b) AND c",
+        ),
         ("SELECT name FROM process GROUP BY pid", "Column in SELECT must be in GROUP BY", "GROUP BY ALL"),
         ("SELECT 'a' + 1", "Cannot coerce arithmetic", "|| joins texts"),
         ("SELECT pid FROM process WHERE pid LIKE 4", "There isn't a common type", "cast(VALUE AS TYPE)"),

@@ -34,6 +34,7 @@ fn kinds_lines(kinds: &CoreKinds, normalize: bool) -> Vec<Line> {
             .map(|ns| Line::new(INDENT).words("other classes: ").value(Milliseconds, ns).words(" ms")),
     );
     let sum = uses.iter().try_fold(0_i64, |sum, one| Some(sum.saturating_add(one.normalized_ns?)));
+    // The sum of one line would repeat it, and that of other classes has no speed to normalize by.
     if normalize && lines.len() > 1 && kinds.class_other_cpu_ns.is_none() {
         lines.extend(
             sum.map(|ns| Line::new(INDENT).words("normalized: ").value(Milliseconds, ns).words(" ms")),

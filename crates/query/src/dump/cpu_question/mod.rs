@@ -107,6 +107,7 @@ fn source_of(numbers: &Sums) -> Option<CpuSource> {
 }
 
 fn total_of(numbers: &Sums) -> CpuTotal {
+    // Missing stays missing: 0 ms of waiting would say that no thread waited.
     let number = |name| numbers.get(name).copied();
     CpuTotal {
         cpu_ns: number("cpu_ns").unwrap_or_default(),

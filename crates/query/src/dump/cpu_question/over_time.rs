@@ -70,6 +70,8 @@ impl CpuQuestion {
     /// parts that it reaches over, with as much of it as lies in each.
     pub(super) fn over_time_sql(&self) -> String {
         let (a, b) = ends(self.range);
+        // The width of parts is rounded up, so that the last part is the shorter one and none is left over. A
+        // sample at the very end belongs to the last part, not to one behind it.
         let parts = self.over_time.unwrap_or(1);
         // The idle process has what interrupts did on idle processors; sums of processes leave it out, too.
         let mut conditions = vec!["coalesce(p.pid, -1) <> 0".to_owned()];

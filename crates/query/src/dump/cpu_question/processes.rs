@@ -115,6 +115,8 @@ fn merged(_: &Asked, sources: Vec<Source<Shown>>, top: Top) -> Vec<(usize, Shown
         *together.entry(it.row.process.clone()).or_default() += it.row.sort_value;
         it.diff_ns = newest.get(&it.row.process).map(|cpu_ns| cpu_ns.saturating_sub(it.row.cpu_ns));
     }
+    // Rows are cut before they are put together: the largest of all extracts are asked for, not the largest
+    // names.
     let sum = |it: &Shown| together.get(&it.row.process).copied().unwrap_or_default();
     all.sort_by(|(_, a), (_, b)| {
         let by_sum = sum(a).total_cmp(&sum(b)).then_with(|| a.row.process.cmp(&b.row.process));
