@@ -103,7 +103,7 @@ fn word(path: &str) -> String {
     // Only what no shell gives a meaning stays bare: the name of a stranger's trace must not become a command
     // when the line is pasted.
     let is_plain = |c: char| c.is_alphanumeric() || "_-./\\:+,=@%~".contains(c);
-    if !path.chars().all(is_plain) { format!("'{}'", path.replace('\'', "'\\''")) } else { path.to_owned() }
+    if path.chars().all(is_plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', "'\\''")) }
 }
 
 impl Questions<'_> {
@@ -188,11 +188,6 @@ mod tests {
             assert_eq!(word(path), expected);
         }
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::word;
 
     #[test]
     fn paths_that_a_shell_would_read_stand_in_quotes() {
