@@ -429,7 +429,7 @@ within_ns: number, };
 
 export type Moment = { 
 /**
- * What it was doing; nothing if the trace does not tell.
+ * What it was doing; nothing if the trace does not say.
  */
 slice: Slice | null, 
 /**
