@@ -169,7 +169,8 @@ impl ChainRequest {
     /// The chains in an extract whose threads and stacks are already read, so that many requests read these
     /// once.
     pub(crate) fn ask_of(&self, session: &Session, known: &Known) -> Result<Vec<Chain>> {
-        self.follow(session, &self.effective().list(session)?, known)
+        let waits = self.effective().list(session)?;
+        if waits.is_empty() { Ok(Vec::new()) } else { self.follow(session, &waits, known) }
     }
 
     fn follow(&self, session: &Session, waits: &[WaitRow], known: &Known) -> Result<Vec<Chain>> {

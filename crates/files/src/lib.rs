@@ -3,4 +3,5 @@
 //! [`out_file`] gives a file its name at the end; [`etwkit_terminal::interrupt`] removes what is unfinished
 //! when a signal ends the process.
 
+pub mod copies;
 pub mod out_file;
