@@ -25,7 +25,7 @@ WITH made AS (
 ), span AS (
   SELECT min(ts_ns) AS from_ns, greatest(max(ts_ns) - min(ts_ns), 1) AS span_ns FROM made
 ), tenths AS (
-  SELECT m.process_key, m.kind, m.stack_id, m.has_limit, (m.ts_ns - s.from_ns) * 10 / s.span_ns AS tenth,
+  SELECT m.process_key, m.kind, m.stack_id, m.has_limit, least((m.ts_ns - s.from_ns) * 10 / s.span_ns, 9) AS tenth,
     count(*) AS made, sum(CASE WHEN m.is_left THEN 1 ELSE 0 END) AS remained, min(m.ts_ns) AS from_ns, max(m.ts_ns) AS to_ns,
     min(m.thread_key) AS thread_key
   FROM made m CROSS JOIN span s

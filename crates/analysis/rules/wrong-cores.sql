@@ -38,6 +38,10 @@ WITH classes AS (
   FROM turns_there
   UNION ALL
   SELECT (SELECT max(out_ns) FROM context_switch), max(out_ns) FROM turns_there GROUP BY cpu
+  UNION ALL -- one that ran nothing at all has no turn to begin or end a gap
+  SELECT s.to_ns, s.from_ns
+  FROM (SELECT min(in_ns) AS from_ns, max(out_ns) AS to_ns FROM context_switch) s CROSS JOIN classes c
+  WHERE NOT c.is_efficient AND c.cpu NOT IN (SELECT cpu FROM turns_there)
 ), idle AS (
   SELECT from_ns, to_ns FROM gaps WHERE to_ns - from_ns >= $min_idle_us * 1000
 ), idle_parts AS (

@@ -3,8 +3,9 @@
 use etwkit_analysis::diagnose::{DiagnoseRequest, Diagnosis, Rules};
 use etwkit_query::question::Question;
 use etwkit_query::range::{Range, Unit};
+use etwkit_trace::table::CpuCore;
 
-use crate::support::{Machine, off};
+use crate::support::{Machine, first, off};
 
 const MS: i64 = 1_000_000;
 
@@ -143,4 +144,17 @@ fn the_first_line_is_the_costliest_finding() {
     assert_eq!(format!("{:?}", part.head[0].pieces), r#"[Words("large 90.0 ms")]"#);
     let foot: Vec<String> = part.foot.iter().map(|line| format!("{:?}", line.pieces)).collect();
     assert!(foot[1].contains("slip: no topic or table that is called contxt_switch"), "{foot:?}");
+}
+
+/// Thread 1 is ready for 150 ms until it gets the only efficient core; of the performant one there is no switch.
+#[test]
+fn a_performant_core_that_ran_nothing_was_idle() {
+    let mut machine = Machine::new(&["a.exe"], 1000 * MS);
+    let core = |cpu, class| CpuCore { cpu, efficiency_class: Some(class), ..CpuCore::default() };
+    machine.cores = vec![core(1, 0), core(7, 1)];
+    machine.add(first(1, 0, 100 * MS)).add(off(1, 100 * MS).preempted().ran(250 * MS, 400 * MS));
+    let request = DiagnoseRequest { rule: Some("wrong-cores".to_owned()), ..DiagnoseRequest::default() };
+    let found = request.ask(&machine.session()).unwrap().findings;
+    let [one] = &found[..] else { panic!("{found:?}") };
+    assert_eq!((one.process.as_deref(), one.cost_ns), (Some("a.exe"), Some(150 * MS)));
 }

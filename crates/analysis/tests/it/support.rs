@@ -3,8 +3,8 @@
 use etwkit_query::Session;
 use etwkit_trace::table::{Columns, Row};
 use etwkit_trace::table::{
-    ContextSwitch, CpuProcess, CpuSample, DiskIo, DpcIsr, Frame, Method, Module, Process, Stack, Thread,
-    Trace, UiDelay, UserLock,
+    ContextSwitch, CpuCore, CpuProcess, CpuSample, DiskIo, DpcIsr, Frame, Method, Module, Process, Stack,
+    Thread, Trace, UiDelay, UserLock,
 };
 
 /// Rows of all tables.
@@ -19,6 +19,7 @@ pub(crate) struct Machine {
     pub(crate) sums: Vec<CpuProcess>,
     pub(crate) locks: Vec<UserLock>,
     pub(crate) delays: Vec<UiDelay>,
+    pub(crate) cores: Vec<CpuCore>,
     /// File name of the module that all methods are in, if it is not `a.dll`.
     pub(crate) module: Option<&'static str>,
     pub(crate) methods: Vec<&'static str>,
@@ -141,6 +142,7 @@ impl Machine {
             rows(&self.sums),
             rows(&self.locks),
             rows(&self.delays),
+            rows(&self.cores),
             rows(&[module]),
             rows(&methods),
             rows(&frames),
