@@ -181,9 +181,11 @@ pub(super) fn sql(manifest: &Manifest) -> String {
         format!(
             "\n  UNION ALL
   SELECT ts_ns, cpu, process_key, thread_key, '{}', 'PerfInfo', 0, 2, {}, 'Mark', CAST(NULL AS VARCHAR),
-    concat('{{\"Message\":\"', replace(replace(text, '\\', '\\\\'), '\"', '\\\"'), '\"}}')
+    concat('{{\"Message\":\"', {}, '\"}}')
   FROM mark",
-            MARKS.0, MARKS.1
+            MARKS.0,
+            MARKS.1,
+            in_json("text")
         )
     } else {
         String::new()
@@ -197,6 +199,18 @@ FROM (
 LEFT JOIN process p ON p.process_key = e.process_key
 LEFT JOIN thread t ON t.thread_key = e.thread_key
 WHERE {conditions}"
+    )
+}
+
+/// A column as the inside of a string of JSON, in SQL. JSON knows no control characters as they are: one that
+/// stayed would make the text unreadable, and its mark would begin no region. Rare ones become U+FFFD.
+fn in_json(column: &str) -> String {
+    let escape = |text: String, (from, to): (&str, &str)| format!("replace({text}, {from}, '{to}')");
+    let escapes =
+        [("'\\'", "\\\\"), ("'\"'", "\\\""), ("chr(9)", "\\t"), ("chr(10)", "\\n"), ("chr(13)", "\\r")];
+    format!(
+        "regexp_replace({}, '[[:cntrl:]]', '\u{fffd}', 'g')",
+        escapes.into_iter().fold(column.to_owned(), escape)
     )
 }
 

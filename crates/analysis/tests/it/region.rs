@@ -66,7 +66,7 @@ fn session(events: &[GenericEvent]) -> Session {
     Session::from_batches(vec![
         batch(&[process(1, 100, "app.exe"), process(2, 200, "other.exe")]),
         batch(&[thread(10), thread(11), thread(20)]),
-        batch(&[Mark { ts_ns: 5 * MS, text: "a \"b\" \\c".into(), ..Mark::default() }]),
+        batch(&[Mark { ts_ns: 5 * MS, text: "a \"b\" \\c\n\u{1}".into(), ..Mark::default() }]),
         batch(events),
     ])
     .unwrap()
@@ -399,7 +399,7 @@ fn marks_are_events_again() {
              <PayloadIdentifier FieldName='Message' FieldValue='{text}'/>"
         )
     };
-    let xml = file(&region("A", "Mark", &mark("a &quot;b&quot; \\c"), &event(2), ""));
+    let xml = file(&region("A", "Mark", &mark("a &quot;b&quot; \\c&#10;\u{fffd}"), &event(2), ""));
     assert_eq!(spans(&xml, &plain(&[(9, 2)])), [(5, 9)]);
 }
 
@@ -408,7 +408,9 @@ fn a_file_may_name_marks_alone() {
     // Or with what they say, beside other events of the extract: the planner gave up over an order by columns
     // that are constants.
     let mark = "<Event Provider='ce1dbfb4-137e-4da6-87b0-3f59aa102cbc' OpCode='34'/>";
-    let said = format!("{mark}<PayloadIdentifier FieldName='Message' FieldValue='a &quot;b&quot; \\c'/>");
+    let said = format!(
+        "{mark}<PayloadIdentifier FieldName='Message' FieldValue='a &quot;b&quot; \\c&#10;\u{fffd}'/>"
+    );
     for start in [mark, &said] {
         let xml = file(&region("A", "Mark", start, mark, ""));
         let mut open = request(&xml);

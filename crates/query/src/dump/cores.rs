@@ -210,7 +210,7 @@ const CORES: &str = "SELECT c.cpu, c.processor_group, c.group_number, c.numa_nod
   100.0 * k.parked_ns / LENGTH AS parked_percent, c.name
 FROM cpu_core c
 LEFT JOIN (
-  SELECT cpu, sum(CAST(mhz AS DOUBLE) * (stop_ns - start_ns)) / sum(stop_ns - start_ns) AS mean_mhz, min(mhz) AS min_mhz,
+  SELECT cpu, sum(CAST(mhz AS DOUBLE) * (stop_ns - start_ns)) / nullif(sum(stop_ns - start_ns), 0) AS mean_mhz, min(mhz) AS min_mhz,
     max(mhz) AS max_mhz, sum(stop_ns - start_ns) AS measured_ns
   FROM cpu_frequency f
   WHERE kind = (SELECT min(k.kind) FROM cpu_frequency k WHERE k.cpu = f.cpu)
