@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use crate::library::library_question;
 use crate::{Error, Result};
 
 /// More bytes than this are no list of names.
@@ -20,7 +21,7 @@ pub(super) fn name(word: &Path) -> Option<PathBuf> {
 pub(super) fn lines(list: &Path) -> Result<Vec<(usize, PathBuf)>> {
     let wrong = |what: &str, source| Error::Named {
         message: format!("cannot read the list {}{what}", list.display()),
-        hint: "@FILE names a text file with a path or pattern on each line",
+        hint: hint(list),
         source,
     };
     let text = text(list).map_err(|error| match error.kind() {
@@ -43,6 +44,15 @@ pub(super) fn lines(list: &Path) -> Result<Vec<(usize, PathBuf)>> {
         return Err(wrong(&what, None));
     }
     Ok(lines)
+}
+
+/// What whoever names a list that cannot be read may have meant.
+fn hint(list: &Path) -> &'static str {
+    // Names of the library of SQL begin with the same character.
+    match list.to_str().and_then(library_question) {
+        Some(_) => "questions of the library stand behind the extracts: etwkit sql EXTRACT… @NAME",
+        None => "@FILE names a text file with a path or pattern on each line",
+    }
 }
 
 /// The text of a list, and one byte more than it may have.

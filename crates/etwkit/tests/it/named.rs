@@ -94,6 +94,14 @@ fn what_names_nothing_is_an_error() {
     }
 }
 
+#[test]
+fn a_question_in_front_of_its_extracts_is_no_list() {
+    let folder = folder();
+    let Answer { err, exit, .. } = ask(folder.path(), &["sql", "@rules/spin", "HERE/extracts/dns.etwx"]);
+    assert_eq!(exit, Exit::Error);
+    assert!(err.contains("\nhint: questions of the library stand behind the extracts"), "{err}");
+}
+
 /// Runs the program with a file as its standard input.
 fn piped(args: &[&str], input: &[u8], temp: &Path) -> (String, String, Option<i32>) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_etwkit"))
