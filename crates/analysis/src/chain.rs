@@ -163,17 +163,17 @@ impl ChainRequest {
         if waits.is_empty() {
             return Ok(Vec::new());
         }
-        self.follow(session, &waits, &Known::load(session)?)
+        self.follow(session, &waits, &ChainContext::load(session)?)
     }
 
     /// The chains in an extract whose threads and stacks are already read, so that many requests read these
     /// once.
-    pub(crate) fn ask_of(&self, session: &Session, known: &Known) -> Result<Vec<Chain>> {
+    pub(crate) fn ask_of(&self, session: &Session, known: &ChainContext) -> Result<Vec<Chain>> {
         let waits = self.effective().list(session)?;
         if waits.is_empty() { Ok(Vec::new()) } else { self.follow(session, &waits, known) }
     }
 
-    fn follow(&self, session: &Session, waits: &[WaitRow], known: &Known) -> Result<Vec<Chain>> {
+    fn follow(&self, session: &Session, waits: &[WaitRow], known: &ChainContext) -> Result<Vec<Chain>> {
         let slices = Slices::load(session, &parts(waits, &known.ends))?;
         Walker { slices, known, all_waits: self.all_waits }.chains(session, waits)
     }
@@ -215,13 +215,13 @@ enum End {
 }
 
 /// What chains need of an extract, whatever their waits are.
-pub(crate) struct Known {
+pub(crate) struct ChainContext {
     pub(crate) threads: Threads,
     pub(crate) stacks: StackText,
     ends: TraceEnds,
 }
 
-impl Known {
+impl ChainContext {
     /// Reads it.
     pub(crate) fn load(session: &Session) -> Result<Self> {
         let (threads, stacks) = (Threads::load(session)?, StackText::new(session)?);
@@ -231,7 +231,7 @@ impl Known {
 
 struct Walker<'k> {
     slices: Slices,
-    known: &'k Known,
+    known: &'k ChainContext,
     all_waits: bool,
 }
 

@@ -93,7 +93,7 @@ fn each_piece(
     end_ns: i64,
     take: &mut dyn FnMut(Piece),
 ) {
-    let mut line = Line { take, at: from, to };
+    let mut line = ThreadLine { take, at: from, to };
     let all = slices.of(thread_key);
     for slice in all.get(slices.position(thread_key, from)..).unwrap_or_default() {
         // Slices lie in the order of time: none behind this one reaches into the part.
@@ -106,14 +106,14 @@ fn each_piece(
     line.add(State::Unknown, to, None);
 }
 
-struct Line<'t> {
+struct ThreadLine<'t> {
     take: &'t mut dyn FnMut(Piece),
     /// Up to where it is known.
     at: i64,
     to: i64,
 }
 
-impl Line<'_> {
+impl ThreadLine<'_> {
     /// What the thread did from the end of the last piece up to a time.
     fn add(&mut self, state: State, until: i64, slice: Option<&Slice>) {
         let until = until.min(self.to);

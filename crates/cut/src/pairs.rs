@@ -8,7 +8,7 @@ use etwkit_etl::RawEvent;
 use rustc_hash::FxHashMap;
 
 use crate::needed::{Id, Needed};
-use crate::part::Place;
+use crate::part::PartSide;
 
 /// What a key means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -39,7 +39,7 @@ const MAX_OPEN: usize = 1 << 20;
 const MAX_NESTED: usize = 16;
 
 /// Which operation an event starts or ends.
-enum Told {
+enum PairEvent {
     Starts(Key),
     Ends(Key),
     /// It takes the place of the one before.
@@ -50,7 +50,7 @@ enum Told {
 #[derive(Debug, Clone, Copy)]
 struct Open {
     id: Id,
-    place: Place,
+    place: PartSide,
 }
 
 /// Operations that have not ended.
@@ -70,22 +70,23 @@ impl Pairs {
         hook: Hook,
         event: &RawEvent<'_>,
         running: Option<u32>,
-        place: Place,
+        place: PartSide,
         needed: &mut Needed,
     ) {
-        for told in told(hook, event, running).into_iter().flatten() {
-            match told {
-                Told::Starts(key) => self.start(key, event, place),
-                Told::Replaces(key) => {
+        for edge in pair_events(hook, event, running).into_iter().flatten() {
+            match edge {
+                PairEvent::Starts(key) => self.start(key, event, place),
+                PairEvent::Replaces(key) => {
                     self.open.remove(&key);
                     self.start(key, event, place);
                 }
-                Told::Ends(key) => {
+                PairEvent::Ends(key) => {
                     // What began in the part is reported whole; a state reaches into it from where it began.
                     let reaches = |open: Open| {
-                        open.place == Place::Within || key.0 == Kind::Idle && open.place == Place::Before
+                        open.place == PartSide::Within
+                            || key.0 == Kind::Idle && open.place == PartSide::Before
                     };
-                    if self.end(key).is_some_and(reaches) && place == Place::Behind {
+                    if self.end(key).is_some_and(reaches) && place == PartSide::Behind {
                         needed.add_behind(event);
                     }
                 }
@@ -93,7 +94,7 @@ impl Pairs {
         }
     }
 
-    fn start(&mut self, key: Key, event: &RawEvent<'_>, place: Place) {
+    fn start(&mut self, key: Key, event: &RawEvent<'_>, place: PartSide) {
         if self.open.len() >= MAX_OPEN {
             return;
         }
@@ -120,56 +121,56 @@ impl Pairs {
     }
 }
 
-fn told(hook: Hook, event: &RawEvent<'_>, running: Option<u32>) -> [Option<Told>; 2] {
+fn pair_events(hook: Hook, event: &RawEvent<'_>, running: Option<u32>) -> [Option<PairEvent>; 2] {
     match hook.group {
         group::DISK => disk_access(hook, event),
         group::FILE if file_io::name(hook.opcode).is_some() => file_operation(hook, event),
         group::FILE if hook.opcode == file_io::opcode::OPERATION_END => {
             let end = OperationEnd::parse(event.payload(), event.pointer_size());
-            [end.map(|end| Told::Ends((Kind::File, end.irp))), None]
+            [end.map(|end| PairEvent::Ends((Kind::File, end.irp))), None]
         }
         group::FILE => [callback(hook, event), None],
         group::PERFINFO => [call(hook, event, running), None],
         group::POWER if matches!(hook.opcode, idle::opcode::ENTER | idle::opcode::EXIT) => {
             let processor = (Kind::Idle, event.cpu.into());
             // Falling asleep ends being awake, and the other way round: each event is both.
-            [Some(Told::Ends(processor)), Some(Told::Starts(processor))]
+            [Some(PairEvent::Ends(processor)), Some(PairEvent::Starts(processor))]
         }
         _ => [None, None],
     }
 }
 
-fn disk_access(hook: Hook, event: &RawEvent<'_>) -> [Option<Told>; 2] {
+fn disk_access(hook: Hook, event: &RawEvent<'_>) -> [Option<PairEvent>; 2] {
     use disk::opcode::{FLUSH, FLUSH_INIT, READ, READ_INIT, WRITE, WRITE_INIT};
     let (payload, pointer_size) = (event.payload(), event.pointer_size());
     match hook.opcode {
         READ_INIT | WRITE_INIT | FLUSH_INIT => {
             let init = disk::parse_init(payload, hook.version, pointer_size);
-            [init.map(|(irp, _)| Told::Starts((Kind::Disk, irp))), None]
+            [init.map(|(irp, _)| PairEvent::Starts((Kind::Disk, irp))), None]
         }
         READ | WRITE | FLUSH => {
             let io = disk::DiskIo::parse(payload, hook.opcode, hook.version, pointer_size);
-            let ends = io.map(|io| Told::Ends((Kind::Disk, io.irp)));
+            let ends = io.map(|io| PairEvent::Ends((Kind::Disk, io.irp)));
             // The next access to the disk is served from here on.
-            [ends, io.map(|io| Told::Replaces((Kind::Completed, io.disk.into())))]
+            [ends, io.map(|io| PairEvent::Replaces((Kind::Completed, io.disk.into())))]
         }
         _ => [None, None],
     }
 }
 
-fn file_operation(hook: Hook, event: &RawEvent<'_>) -> [Option<Told>; 2] {
+fn file_operation(hook: Hook, event: &RawEvent<'_>) -> [Option<PairEvent>; 2] {
     let read = Operation::parse(event.payload(), hook.opcode, hook.version, event.pointer_size());
     let Some(read) = read else { return [None, None] };
     let file = (Kind::Opened, read.file_object);
     let opened = match hook.opcode {
-        file_io::opcode::CREATE | file_io::opcode::CREATE_NEW => Some(Told::Starts(file)),
-        file_io::opcode::CLOSE => Some(Told::Ends(file)),
+        file_io::opcode::CREATE | file_io::opcode::CREATE_NEW => Some(PairEvent::Starts(file)),
+        file_io::opcode::CLOSE => Some(PairEvent::Ends(file)),
         _ => None,
     };
-    [Some(Told::Starts((Kind::File, read.irp))), opened]
+    [Some(PairEvent::Starts((Kind::File, read.irp))), opened]
 }
 
-fn callback(hook: Hook, event: &RawEvent<'_>) -> Option<Told> {
+fn callback(hook: Hook, event: &RawEvent<'_>) -> Option<PairEvent> {
     use mini_filter::opcode::{POST_FAILURE, PRE_START};
     if !(PRE_START..=POST_FAILURE).contains(&hook.opcode) {
         return None;
@@ -180,15 +181,15 @@ fn callback(hook: Hook, event: &RawEvent<'_>) -> Option<Told> {
     // other.
     let mixed = call.routine.rotate_left(17) ^ call.irp.rotate_left(34) ^ call.callback_data;
     let key = (Kind::Callback, mixed ^ u64::from(call.is_post));
-    Some(if read.step == Step::Start { Told::Starts(key) } else { Told::Ends(key) })
+    Some(if read.step == Step::Start { PairEvent::Starts(key) } else { PairEvent::Ends(key) })
 }
 
-fn call(hook: Hook, event: &RawEvent<'_>, running: Option<u32>) -> Option<Told> {
+fn call(hook: Hook, event: &RawEvent<'_>, running: Option<u32>) -> Option<PairEvent> {
     let key = |tid: u32| (Kind::Call, tid.into());
     let tid = event.thread_id().or(running);
     match hook.opcode {
-        syscall::opcode::ENTER => tid.map(|tid| Told::Starts(key(tid))),
-        syscall::opcode::EXIT => tid.map(|tid| Told::Ends(key(tid))),
+        syscall::opcode::ENTER => tid.map(|tid| PairEvent::Starts(key(tid))),
+        syscall::opcode::EXIT => tid.map(|tid| PairEvent::Ends(key(tid))),
         _ => None,
     }
 }

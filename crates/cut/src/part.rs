@@ -5,7 +5,7 @@ use etwkit_trace::import::Range;
 
 /// Where a point in time lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Place {
+pub(crate) enum PartSide {
     /// In front of the part.
     Before,
     /// In it; both ends belong to it.
@@ -33,18 +33,18 @@ impl Part {
         Self { range, first, last: behind.map_or(i64::MAX, |behind| behind.saturating_sub(1)) }
     }
 
-    pub(crate) const fn place(&self, tick: i64) -> Place {
+    pub(crate) const fn place(&self, tick: i64) -> PartSide {
         if tick < self.first {
-            Place::Before
+            PartSide::Before
         } else if tick > self.last {
-            Place::Behind
+            PartSide::Behind
         } else {
-            Place::Within
+            PartSide::Within
         }
     }
 
     pub(crate) fn holds(&self, tick: i64) -> bool {
-        self.place(tick) == Place::Within
+        self.place(tick) == PartSide::Within
     }
 
     pub(crate) fn is_all(&self) -> bool {

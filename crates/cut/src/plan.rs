@@ -14,7 +14,7 @@ use rustc_hash::FxHashSet;
 use crate::began::began;
 use crate::needed::{Id, Needed};
 use crate::pairs::Pairs;
-use crate::part::{Part, Place};
+use crate::part::{Part, PartSide};
 use crate::stack_keys::StackKeys;
 use crate::switches::Switches;
 
@@ -37,7 +37,7 @@ pub(crate) struct Planner {
     switches: Switches,
     pairs: Pairs,
     stacks: StackKeys,
-    place: Place,
+    place: PartSide,
     /// Processors that had an event, and the last event of the kernel.
     processors: FxHashSet<u16>,
     last: Option<Id>,
@@ -51,7 +51,7 @@ impl Planner {
             switches: Switches::new(is_filtered),
             pairs: Pairs::default(),
             stacks: StackKeys::default(),
-            place: Place::Before,
+            place: PartSide::Before,
             processors: FxHashSet::default(),
             last: None,
         }
@@ -77,7 +77,7 @@ impl Planner {
             self.last = Some(Id::of(event));
         }
         let now = part.place(event.timestamp);
-        if *place == Place::Before && now != Place::Before {
+        if *place == PartSide::Before && now != PartSide::Before {
             switches.begin(needed);
             pairs.begin(needed);
         }
@@ -87,7 +87,7 @@ impl Planner {
         if !is_wanted {
             return;
         }
-        if *place == Place::Behind && began(hook, event).is_some_and(|began| part.holds(began)) {
+        if *place == PartSide::Behind && began(hook, event).is_some_and(|began| part.holds(began)) {
             needed.add_behind(event);
         }
         pairs.event(hook, event, switches.running_on(event.cpu), *place, needed);
@@ -101,7 +101,7 @@ impl Planner {
     /// The plan.
     pub(crate) fn finish(mut self, clock: &Clock) -> Plan {
         // No event lies in the part or behind it, so that its begin was never passed.
-        if self.place == Place::Before {
+        if self.place == PartSide::Before {
             self.switches.begin(&mut self.plan.needed);
             self.pairs.begin(&mut self.plan.needed);
         }

@@ -6,7 +6,7 @@ use etwkit_etl::RawEvent;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::needed::{Id, Needed};
-use crate::part::Place;
+use crate::part::PartSide;
 
 /// A ready event with the switch that brought the thread that logged it.
 type Ready = (Id, Option<Id>);
@@ -64,7 +64,7 @@ impl Switches {
         &mut self,
         hook: Hook,
         event: &RawEvent<'_>,
-        place: Place,
+        place: PartSide,
         is_wanted: bool,
         needed: &mut Needed,
     ) {
@@ -79,7 +79,7 @@ impl Switches {
             || !matches!(hook.opcode, opcode::CONTEXT_SWITCH | opcode::READY_THREAD)
         {
             // The thread that runs is the one that an event without ids is of.
-            if self.is_filtered && is_wanted && place == Place::Within && event.thread_id().is_none() {
+            if self.is_filtered && is_wanted && place == PartSide::Within && event.thread_id().is_none() {
                 self.running.get(&event.cpu).into_iter().for_each(|(id, _)| needed.add(*id));
             }
             return;
@@ -103,7 +103,7 @@ impl Switches {
         }
     }
 
-    fn switch(&mut self, switch: &ContextSwitch, event: &RawEvent<'_>, place: Place, needed: &mut Needed) {
+    fn switch(&mut self, switch: &ContextSwitch, event: &RawEvent<'_>, place: PartSide, needed: &mut Needed) {
         let id = Id::of(event);
         self.running.insert(event.cpu, (id, switch.new_tid));
         if self.came.insert(switch.new_tid) {
@@ -115,7 +115,7 @@ impl Switches {
             needed.add(id);
         }
         let came_back = self.threads.remove(&switch.new_tid).is_some_and(|thread| thread.out.is_some());
-        if place == Place::Behind {
+        if place == PartSide::Behind {
             // The first switch of a processor ends the slice that reaches out of the part; the first return
             // of a thread ends its wait. Who went off behind the part is of no interest any more.
             if self.switched.insert(event.cpu) || came_back {
@@ -132,9 +132,9 @@ impl Switches {
         }
     }
 
-    fn ready(&mut self, tid: u32, event: &RawEvent<'_>, place: Place, needed: &mut Needed) {
+    fn ready(&mut self, tid: u32, event: &RawEvent<'_>, place: PartSide, needed: &mut Needed) {
         let ready = (Id::of(event), self.running.get(&event.cpu).map(|(id, _)| *id));
-        if place == Place::Behind {
+        if place == PartSide::Behind {
             if let Some(thread) = self.threads.get_mut(&tid)
                 && thread.out.is_some()
                 && thread.since.replace(ready).is_none()
@@ -144,7 +144,7 @@ impl Switches {
             }
             return;
         }
-        if self.is_filtered && place == Place::Within {
+        if self.is_filtered && place == PartSide::Within {
             ready.1.into_iter().for_each(|by| needed.add(by));
         }
         let thread = self.threads.entry(tid).or_default();

@@ -26,7 +26,7 @@ const MAX_CHARACTERS: usize = 256;
 
 /// A text and where it lies.
 #[derive(Debug)]
-struct Found {
+struct TextAt {
     start: usize,
     end: usize,
     text: String,
@@ -53,7 +53,7 @@ pub fn of(payload: &[u8]) -> Vec<String> {
 }
 
 /// Runs of UTF-16 in units that begin at `offset`.
-fn wide(payload: &[u8], offset: usize) -> Vec<Found> {
+fn wide(payload: &[u8], offset: usize) -> Vec<TextAt> {
     let (units, _) = payload.get(offset..).unwrap_or_default().as_chunks::<2>();
     // Two letters of ASCII are a letter of UTF-16 as well; several such pairs are rather a text of ASCII.
     let is_pair = |index: Option<usize>| {
@@ -74,7 +74,7 @@ fn wide(payload: &[u8], offset: usize) -> Vec<Found> {
 }
 
 /// Runs of ASCII between texts that are known.
-fn ascii(payload: &[u8], known: &[Found]) -> Vec<Found> {
+fn ascii(payload: &[u8], known: &[TextAt]) -> Vec<TextAt> {
     let mut is_known = vec![false; payload.len()];
     for found in known {
         is_known.get_mut(found.start..found.end).unwrap_or_default().fill(true);
@@ -94,7 +94,7 @@ fn runs(
     characters: impl Iterator<Item = Option<char>>,
     kind: Kind,
     offset: impl Fn(usize) -> usize,
-) -> Vec<Found> {
+) -> Vec<TextAt> {
     let mut found = Vec::new();
     let (mut run, mut start) = (Run::default(), 0);
     // A last position without a character ends the last run.
@@ -103,7 +103,7 @@ fn runs(
             Some(character) => run.add(character),
             None => {
                 if let Some(text) = std::mem::take(&mut run).text(kind) {
-                    found.push(Found { start: offset(start), end: offset(index), text });
+                    found.push(TextAt { start: offset(start), end: offset(index), text });
                 }
                 start = index.saturating_add(1);
             }

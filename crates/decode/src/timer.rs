@@ -25,7 +25,7 @@ pub mod id {
 
 /// Whose resolution it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Whose {
+pub enum Requester {
     /// A process asked for it; with the path of its program.
     Process(u32, String),
     /// The kernel or a driver asked for it.
@@ -38,7 +38,7 @@ pub enum Whose {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolution {
     /// Whose it is.
-    pub whose: Whose,
+    pub whose: Requester,
     /// Time between two ticks in units of 100 ns; 0 of a request that is taken back.
     pub resolution: u32,
     /// Whether it was so before.
@@ -83,13 +83,13 @@ impl TimerReader {
 }
 
 fn resolution(id: u16, values: Values<'_, { NAMES.len() }>) -> Option<Resolution> {
-    let process = || Some(Whose::Process(values.u32(4)?, values.text(5).unwrap_or_default()));
+    let process = || Some(Requester::Process(values.u32(4)?, values.text(5).unwrap_or_default()));
     let (whose, resolution) = match id {
         id::REQUEST => (process()?, values.u32(0)?),
         id::REQUEST_RUNDOWN => (process()?, values.u32(1)?),
-        id::UPDATE => (Whose::System, values.u32(2)?),
-        id::RUNDOWN => (Whose::System, values.u32(3)?),
-        _ => (Whose::Kernel, values.u32(0)?),
+        id::UPDATE => (Requester::System, values.u32(2)?),
+        id::RUNDOWN => (Requester::System, values.u32(3)?),
+        _ => (Requester::Kernel, values.u32(0)?),
     };
     Some(Resolution {
         whose,

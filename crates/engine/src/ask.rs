@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 
 use etwkit_query::dump::{self, trace::TraceInfo};
-use etwkit_query::{Known, Session, Source};
+use etwkit_query::{KnownQuestions, Session, Source};
 
 use crate::in_order::in_order;
 use crate::open::use_tags;
@@ -73,7 +73,7 @@ impl Engine {
     ) -> std::result::Result<(), E> {
         let workers = thread::available_parallelism().map_or(1, usize::from);
         let (of_several, mut done) = (extracts.len() > 1, 0_usize);
-        let known = Arc::new(Known::default());
+        let known = Arc::new(KnownQuestions::default());
         let ask = |paths: &&[PathBuf], sessions: usize| {
             let group = Group { engine: self, asking, naming, of_several, sessions, known: &known, question };
             group.ask(paths)
@@ -109,7 +109,7 @@ struct Group<'g, Q> {
     of_several: bool,
     /// How many are asked at a time.
     sessions: usize,
-    known: &'g Arc<Known>,
+    known: &'g Arc<KnownQuestions>,
     question: &'g Q,
 }
 

@@ -29,7 +29,7 @@ pub enum Wanted {
 
 /// What a word names.
 #[derive(Debug)]
-enum Found {
+enum Meaning {
     /// A path, and the place in a list that names it; empty if none does.
     Path(PathBuf, String),
     /// What fits a pattern, and the place of that in a list.
@@ -47,7 +47,7 @@ pub fn named(words: &[PathBuf], wanted: Wanted, recursive: bool) -> Result<Vec<P
     let mut named = Named::default();
     for found in read(words)? {
         match found {
-            Found::Path(path, place) if wanted != Wanted::Session && is_folder(&path) => {
+            Meaning::Path(path, place) if wanted != Wanted::Session && is_folder(&path) => {
                 let mut inside = recordings(std::slice::from_ref(&path), recursive)?;
                 // Names of recordings carry their time. Where there is none, and where two are of the same
                 // time, the name decides, so that the order is the same on every file system.
@@ -56,7 +56,7 @@ pub fn named(words: &[PathBuf], wanted: Wanted, recursive: bool) -> Result<Vec<P
                 let (nothing, folder) = (wanted.nothing(), path.display());
                 named.all(inside, || format!("{place}{nothing} is in the folder {folder}"))?;
             }
-            Found::Path(path, _)
+            Meaning::Path(path, _)
                 if wanted == Wanted::Answers && path.as_os_str() == "-" && !path.exists() =>
             {
                 return Err(Error::Named {
@@ -65,8 +65,8 @@ pub fn named(words: &[PathBuf], wanted: Wanted, recursive: bool) -> Result<Vec<P
                     source: None,
                 });
             }
-            Found::Path(path, place) => named.add(path, !place.is_empty()),
-            Found::Matches { files, place, pattern } => {
+            Meaning::Path(path, place) => named.add(path, !place.is_empty()),
+            Meaning::Matches { files, place, pattern } => {
                 let files = files.into_iter().filter_map(|file| wanted.of(file)).collect();
                 named.all(files, || format!("{place}{} fits {pattern}", wanted.nothing()))?;
             }
@@ -83,8 +83,8 @@ pub fn places(words: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut named = Named::default();
     for found in read(words)? {
         match found {
-            Found::Path(path, place) => named.add(path, !place.is_empty()),
-            Found::Matches { files, .. } => {
+            Meaning::Path(path, place) => named.add(path, !place.is_empty()),
+            Meaning::Matches { files, .. } => {
                 let paths = files.into_iter().flat_map(|file| file.trace.into_iter().chain(file.extract));
                 paths.for_each(|path| named.add(path, true));
             }
@@ -144,7 +144,7 @@ impl Named {
 }
 
 /// What all words name.
-fn read(words: &[PathBuf]) -> Result<Vec<Found>> {
+fn read(words: &[PathBuf]) -> Result<Vec<Meaning>> {
     let mut all = Vec::new();
     for word in words {
         match list::name(word) {
@@ -161,17 +161,17 @@ fn read(words: &[PathBuf]) -> Result<Vec<Found>> {
 }
 
 /// What a word of a command line names, or a line of a list, whose place stands in front of messages.
-fn one(word: &Path, place: String) -> Result<Found> {
+fn one(word: &Path, place: String) -> Result<Meaning> {
     // A file can have any name.
     if word.symlink_metadata().is_ok() {
-        return Ok(Found::Path(word.to_owned(), place));
+        return Ok(Meaning::Path(word.to_owned(), place));
     }
     if pattern::is_pattern(word) {
         let files = recordings(&pattern::matches(word)?, false)?;
-        return Ok(Found::Matches { files, place, pattern: word.display().to_string() });
+        return Ok(Meaning::Matches { files, place, pattern: word.display().to_string() });
     }
     if place.is_empty() {
-        return Ok(Found::Path(word.to_owned(), place));
+        return Ok(Meaning::Path(word.to_owned(), place));
     }
     Err(Error::Named {
         message: format!("{place}there is no {}", word.display()),

@@ -17,7 +17,7 @@ const UNIX_EPOCH_FILETIME: i64 = 116_444_736_000_000_000;
 /// Extracts in a folder of this name are of the traces beside the folder.
 const EXTRACT_FOLDER: &str = "Extract";
 
-type Found = BTreeMap<(PathBuf, String), TestFile>;
+type FilesByTime = BTreeMap<(PathBuf, String), TestFile>;
 
 /// The recordings that files and folders hold. A trace and the extract beside it, or in the folder `Extract`
 /// beside it, that has its name are one.
@@ -25,7 +25,7 @@ type Found = BTreeMap<(PathBuf, String), TestFile>;
 /// # Errors
 /// A file or folder cannot be read.
 pub fn recordings(paths: &[PathBuf], recursive: bool) -> Result<Vec<TestFile>> {
-    let mut found = Found::new();
+    let mut found = FilesByTime::new();
     for path in paths {
         if is_folder(path) {
             folder(path, recursive, &mut found)?;
@@ -51,7 +51,7 @@ pub fn is_folder(path: &Path) -> bool {
     path.is_dir() && !is_extract(path)
 }
 
-fn folder(path: &Path, recursive: bool, found: &mut Found) -> Result<()> {
+fn folder(path: &Path, recursive: bool, found: &mut FilesByTime) -> Result<()> {
     let entries = std::fs::read_dir(path).map_err(Error::system("read", path))?;
     for entry in entries {
         let entry = entry.map_err(Error::system("read", path))?;
@@ -78,7 +78,7 @@ fn is_extract(path: &Path) -> bool {
 }
 
 /// Adds a trace, archive or extract; other files are none of ours.
-fn add(path: &Path, found: &mut Found) -> Result<()> {
+fn add(path: &Path, found: &mut FilesByTime) -> Result<()> {
     let full = file_name(path);
     let (is_extract, is_json) = (is_extract(path), is_json_extract(path));
     if is_json && !looks_like_json_extract(path) {

@@ -65,7 +65,7 @@ impl fmt::Display for Kind {
 
 /// One place of damage.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct DamageAt {
     /// What is wrong.
     pub kind: Kind,
     /// Which file of the session, from 0.
@@ -90,7 +90,7 @@ pub struct Count {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Damage {
     counts: BTreeMap<Kind, Count>,
-    first: Vec<Place>,
+    first: Vec<DamageAt>,
     losses: Vec<(usize, u64)>,
 }
 
@@ -99,7 +99,7 @@ const KEPT_PLACES: usize = 100;
 
 impl Damage {
     /// Adds one place.
-    pub fn add(&mut self, place: Place) {
+    pub fn add(&mut self, place: DamageAt) {
         let count = self.counts.entry(place.kind).or_default();
         count.places += 1;
         count.bytes = count.bytes.saturating_add(place.bytes);
@@ -110,7 +110,7 @@ impl Damage {
 
     /// Adds a place at which events are missing: in a buffer that begins at that offset of its file, or
     /// between buffers.
-    pub fn add_loss(&mut self, place: Place, buffer: u64) {
+    pub fn add_loss(&mut self, place: DamageAt, buffer: u64) {
         // A place without lost bytes is odd but complete, such as a buffer whose size had to be corrected; it
         // must not count as a gap in the events.
         if place.bytes > 0 {
@@ -151,7 +151,7 @@ impl Damage {
 
     /// The first places, at most 100.
     #[must_use]
-    pub fn first_places(&self) -> &[Place] {
+    pub fn first_places(&self) -> &[DamageAt] {
         &self.first
     }
 }

@@ -32,7 +32,7 @@ use crate::examples::{
     INFO_EXAMPLE, LAB_EXAMPLE, MAN_EXAMPLE, MCP_EXAMPLE, PATH_EXAMPLE, RECORD_EXAMPLE, ROOT_EXAMPLE,
     RUN_EXAMPLE, SQL_EXAMPLE, STRACE_EXAMPLE, SYNTH_EXAMPLE, VIEW_EXAMPLE, WPAEXPORTER_EXAMPLE,
 };
-use crate::options::Given;
+use crate::options::OptionGroup;
 use crate::printer::Speech;
 use crate::rules::NameArgs;
 use crate::symbols::SymbolArgs;
@@ -226,7 +226,7 @@ pub(crate) struct EventsArgs {
     #[command(flatten)]
     pub(crate) traces: TraceArgs,
     #[command(flatten)]
-    pub(crate) descriptions: Given<Descriptions>,
+    pub(crate) descriptions: OptionGroup<Descriptions>,
     /// Count events by header kind, processor, kernel event and provider event instead of printing them
     #[arg(long, conflicts_with = "format")]
     pub(crate) count: bool,
@@ -301,7 +301,7 @@ pub(crate) struct ExtractArgs {
     #[command(flatten)]
     pub(crate) tags: TagArgs,
     #[command(flatten)]
-    pub(crate) descriptions: Given<Descriptions>,
+    pub(crate) descriptions: OptionGroup<Descriptions>,
     /// Keep extracts that are there if they are of the same trace
     #[arg(long)]
     pub(crate) no_overwrite: bool,

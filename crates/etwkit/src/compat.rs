@@ -13,7 +13,7 @@ use etwkit_terminal::style::When;
 
 use crate::cli::{Cli, Command, ExtractArgs};
 use crate::commands::extract::{Done, run_reporting};
-use crate::options::Given;
+use crate::options::OptionGroup;
 use crate::printer::Printer;
 
 /// Runs a line of ETWAnalyzer.
@@ -84,7 +84,7 @@ fn parsed<T: Parser>(args: &[OsString]) -> anyhow::Result<T> {
 #[derive(Debug, Parser)]
 struct ChosenTests {
     #[command(flatten)]
-    tests: Given<Selection>,
+    tests: OptionGroup<Selection>,
 }
 
 /// Makes extracts, and reports on them in the words of ETWAnalyzer.

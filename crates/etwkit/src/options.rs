@@ -71,16 +71,16 @@ pub(crate) fn values(options: &[Opt], matches: &ArgMatches) -> Values {
 
 /// A declared group of options among the arguments of a command.
 #[derive(Debug)]
-pub(crate) struct Given<R>(Values, PhantomData<R>);
+pub(crate) struct OptionGroup<R>(Values, PhantomData<R>);
 
-impl<R: Request> Given<R> {
+impl<R: Request> OptionGroup<R> {
     /// The request that they mean.
     pub(crate) fn read(&self) -> Result<R, OptionError> {
         R::read(&self.0)
     }
 }
 
-impl<R: Request> Args for Given<R> {
+impl<R: Request> Args for OptionGroup<R> {
     fn augment_args(command: Command) -> Command {
         command.args(R::options().iter().map(arg))
     }
@@ -90,7 +90,7 @@ impl<R: Request> Args for Given<R> {
     }
 }
 
-impl<R: Request> FromArgMatches for Given<R> {
+impl<R: Request> FromArgMatches for OptionGroup<R> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         Ok(Self(values(&R::options(), matches), PhantomData))
     }

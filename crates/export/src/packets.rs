@@ -142,7 +142,7 @@ pub(crate) struct Seen {
 }
 
 /// The packets that were asked for, not read yet.
-pub(crate) struct Found<'s> {
+pub(crate) struct PacketQuery<'s> {
     session: &'s Session,
     sql: String,
     components: Components,
@@ -158,7 +158,7 @@ pub(crate) fn find<'s>(
     request: &ExportRequest,
     format: &'static str,
     session: &'s Session,
-) -> Result<Found<'s>> {
+) -> Result<PacketQuery<'s>> {
     let refused = |option| Error::NotOf { option, format };
     if request.metric != Metric::Cpu {
         return Err(refused("--metric"));
@@ -201,7 +201,7 @@ ORDER BY g.ts_ns, g.cpu, g.keyword & {} DESC",
         conditions.join(" AND "),
         joining::START,
     );
-    Ok(Found {
+    Ok(PacketQuery {
         session,
         sql,
         components: Components::of(session)?,
@@ -213,7 +213,7 @@ ORDER BY g.ts_ns, g.cpu, g.keyword & {} DESC",
 const HOW_TO_RECORD: &str = "record with pktmon start --capture (and pktmon stop), or netsh trace start capture=yes (and netsh trace stop), \
      as administrator";
 
-impl Found<'_> {
+impl PacketQuery<'_> {
     /// Reads the packets and hands them on.
     ///
     /// # Errors

@@ -14,7 +14,7 @@ pub(crate) type Node = u32;
 /// stacks of an extract.
 pub(crate) struct Stacks<'f> {
     frames: &'f TraceFrames,
-    nodes: Vec<Place>,
+    nodes: Vec<NodeAt>,
     /// Nodes by caller and name.
     children: HashMap<(Option<Node>, u32), Node>,
     names: Names,
@@ -28,7 +28,7 @@ pub(crate) struct Stacks<'f> {
 
 /// Where a node stands.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct NodeAt {
     caller: Option<Node>,
     name: u32,
     depth: u32,
@@ -188,7 +188,7 @@ impl<'f> Stacks<'f> {
                 return Ordering::Equal;
             };
             if a.caller == b.caller {
-                let text = |place: &Place| self.names.text(place.name);
+                let text = |place: &NodeAt| self.names.text(place.name);
                 // Methods of different modules may have one name; their numbers, which follow the order of
                 // rows, keep the order the same in every run.
                 return text(a).cmp(text(b)).then(a.name.cmp(&b.name));
@@ -197,11 +197,11 @@ impl<'f> Stacks<'f> {
         }
     }
 
-    fn place(&self, node: Node) -> Option<&Place> {
+    fn place(&self, node: Node) -> Option<&NodeAt> {
         self.nodes.get(node as usize)
     }
 
-    fn up(&self, node: Node) -> impl Iterator<Item = &Place> {
+    fn up(&self, node: Node) -> impl Iterator<Item = &NodeAt> {
         std::iter::successors(self.place(node), |place| self.place(place.caller?))
     }
 
@@ -210,7 +210,7 @@ impl<'f> Stacks<'f> {
         let depth = caller.and_then(|caller| self.place(caller)).map_or(0, |place| place.depth + 1);
         let node = *self.children.entry((caller, name)).or_insert(next);
         if node == next {
-            self.nodes.push(Place { caller, name, depth });
+            self.nodes.push(NodeAt { caller, name, depth });
         }
         node
     }

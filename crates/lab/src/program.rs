@@ -13,29 +13,29 @@ use crate::executable::{Guard, IMAGE_BASE, headers};
 use crate::imports::{Data, Function};
 
 /// A place in the data of a program, in bytes from its start. Each thing that is kept has eight bytes.
-pub(crate) type Place = u32;
+pub(crate) type DataOffset = u32;
 
 /// What a function is called with.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Argument {
     Number(u32),
     /// The address of a place.
-    At(Place),
+    At(DataOffset),
     /// What is kept there.
-    Kept(Place),
+    Kept(DataOffset),
 }
 
 /// What a program does next.
 #[derive(Debug, Clone)]
 pub(crate) enum Step {
     /// Calls a function with at most twelve arguments and keeps what it returns.
-    Call(Function, Vec<Argument>, Place),
+    Call(Function, Vec<Argument>, DataOffset),
     /// A name for what follows.
     Label(u8),
     /// Goes on behind the label.
     Goto(u8),
     /// Goes on behind the label if the 32-bit number that is kept there is 0.
-    IfZero(Place, u8),
+    IfZero(DataOffset, u8),
 }
 
 /// A program.
@@ -82,7 +82,7 @@ const JUMP: [u8; 1] = [0xE9];
 /// What an instruction refers to, which has no address yet.
 #[derive(Debug, Clone, Copy)]
 enum Target {
-    Place(Place),
+    Place(DataOffset),
     Function(usize),
     Label(u8),
 }

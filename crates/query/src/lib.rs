@@ -53,7 +53,7 @@ pub mod win32_error;
 pub mod xml;
 
 pub use answer::{Answer, Held};
-pub use batch::Known;
+pub use batch::KnownQuestions;
 pub use cancel::Cancel;
 pub use datafusion::arrow;
 pub use error::{Error, Result};

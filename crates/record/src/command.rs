@@ -156,7 +156,7 @@ fn one(step: &Step, is_here: bool, machine: &mut Machine<'_>, lines: &mut Lines<
 }
 
 fn verbatim(
-    line: &line::Line,
+    line: &line::RecorderLine,
     is_here: bool,
     machine: &mut Machine<'_>,
     lines: &mut Lines<'_>,

@@ -7,52 +7,52 @@ use crate::step::Step;
 
 /// What a failure is known by: numbers as they are printed and returned, a part of its text, what it means
 /// and what to do.
-struct Known {
+struct KnownFailure {
     codes: &'static [u32],
     text: &'static str,
     means: &'static str,
     hint: &'static str,
 }
 
-const KNOWN: &[Known] = &[
-    Known {
+const KNOWN: &[KnownFailure] = &[
+    KnownFailure {
         codes: &[0x8007_0005, 5],
         text: "access is denied",
         means: "recording needs the rights of an administrator",
         hint: "open a terminal with \"Run as administrator\" and repeat the command there",
     },
-    Known {
+    KnownFailure {
         codes: &[0xC558_3000],
         text: "no trace profiles running",
         means: "nothing is being recorded",
         hint: "start with `etwkit record start`; a recording with -instancename needs that name in each line",
     },
-    Known {
+    KnownFailure {
         codes: &[0x8007_00B7, 0xB7],
         text: "already running",
         means: "a session with that name is running already",
         hint: "`etwkit record sessions` lists who records; `etwkit record cancel` ends a recording of wpr, \
                and `logman stop NAME -ets` any other one",
     },
-    Known {
+    KnownFailure {
         codes: &[0x8007_0070, 112],
         text: "not enough space",
         means: "no space is left on the disk",
         hint: "free some, or name a file on another disk, and stop again",
     },
-    Known {
+    KnownFailure {
         codes: &[0xC558_0701],
         text: "schema",
         means: "this version of wpr does not accept the file of profiles",
         hint: "the Windows ADK has a newer wpr.exe than the system: put its folder in front of PATH",
     },
-    Known {
+    KnownFailure {
         codes: &[0x8001_0106],
         text: "cannot change thread mode",
         means: "the wpr.exe of this Windows has a known defect",
         hint: "use the wpr.exe of the Windows ADK: put its folder in front of PATH",
     },
-    Known {
+    KnownFailure {
         codes: &[0x8007_0003, 3],
         text: "cannot find the path",
         means: "the folder of the file does not exist",
@@ -60,11 +60,11 @@ const KNOWN: &[Known] = &[
     },
 ];
 
-fn known(outcome: &Outcome) -> Option<&'static Known> {
+fn known(outcome: &Outcome) -> Option<&'static KnownFailure> {
     let text = outcome.text.to_lowercase();
     let code = outcome.code.map(i32::cast_unsigned);
     // Small codes are not looked for in texts: `0x5` begins many other numbers.
-    let is = |known: &&Known| {
+    let is = |known: &&KnownFailure| {
         code.is_some_and(|code| known.codes.contains(&code))
             || known.codes.iter().any(|code| *code > 0xFFFF && text.contains(&format!("0x{code:x}")))
             || text.contains(known.text)

@@ -119,7 +119,7 @@ const XPERF: &[(&str, &str)] = &[
 
 /// A line of a recorder, and what its parts mean.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct RecorderLine {
     /// What is run.
     pub(crate) step: Step,
     /// Each option with its values, and what it does.
@@ -134,7 +134,7 @@ pub(crate) struct Line {
 ///
 /// # Errors
 /// An option is a known one with a letter wrong, or the line is a known slip.
-pub(crate) fn read(program: &'static str, args: &[String]) -> Result<Line> {
+pub(crate) fn read(program: &'static str, args: &[String]) -> Result<RecorderLine> {
     let table = if program == "wpr" { WPR } else { XPERF };
     let mut notes = Vec::new();
     let mut read = Vec::new();
@@ -179,7 +179,7 @@ pub(crate) fn read(program: &'static str, args: &[String]) -> Result<Line> {
             }
         }
     }
-    Ok(Line { step: Step { program, args: read, why: String::new() }, parts, notes })
+    Ok(RecorderLine { step: Step { program, args: read, why: String::new() }, parts, notes })
 }
 
 /// An argument with a plain hyphen in front, where another dash or a slash stands for one. A slash does so in

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use etwkit_terminal::Lines;
 
-use crate::line::Line;
+use crate::line::RecorderLine;
 use crate::step::Step;
 
 /// Prints lines as a `.cmd` file; each one ends the script if it fails.
@@ -22,7 +22,7 @@ pub(crate) fn print(steps: &[Step], notes: &[&str], lines: &mut Lines<'_>) -> Re
 }
 
 /// Prints a line of a recorder with what each part of it does.
-pub(crate) fn explain(line: &Line, lines: &mut Lines<'_>) -> Result<()> {
+pub(crate) fn explain(line: &RecorderLine, lines: &mut Lines<'_>) -> Result<()> {
     lines.line("@echo off")?;
     lines.line("rem For Windows, in a terminal of an administrator.")?;
     for (part, meaning) in &line.parts {

@@ -68,14 +68,14 @@ struct Reader {
     publics: Vec<Named>,
     /// The function that the lines belong to.
     open: Option<Named>,
-    lines: Vec<Line>,
+    lines: Vec<LineRange>,
     inlines: Vec<Inline>,
     /// Frames that may still be written, in proportion to what was read.
     budget: usize,
 }
 
 #[derive(Clone, Copy)]
-struct Line {
+struct LineRange {
     start: u32,
     end: u32,
     line: u32,
@@ -154,7 +154,7 @@ impl Reader {
         let mut parts = text.split_ascii_whitespace();
         let (start, len) = (hex(parts.next()?)?, hex(parts.next()?)?);
         let (line, file) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
-        self.lines.push(Line { start, end: start.saturating_add(len), line, file });
+        self.lines.push(LineRange { start, end: start.saturating_add(len), line, file });
         Some(())
     }
 
@@ -199,7 +199,7 @@ impl Reader {
 
     /// From outside to inside: each frame is where the next one was called, the last one is where the line
     /// is.
-    fn frames(&self, calls: impl Iterator<Item = Inline>, line: Option<&Line>) -> Vec<Frame> {
+    fn frames(&self, calls: impl Iterator<Item = Inline>, line: Option<&LineRange>) -> Vec<Frame> {
         let file = |number: u32| self.files.get(&number).copied();
         let (mut frames, mut name) = (Vec::new(), 0);
         for call in calls {

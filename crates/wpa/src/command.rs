@@ -17,8 +17,8 @@ use serde_json::json;
 
 use crate::args::{LineArgs, ProfileArgs};
 use crate::catalog::Graph;
-use crate::front::{Front, Told};
-use crate::line::{Does, Line, OPTIONS};
+use crate::front::{Emitted, Front};
+use crate::line::{Does, ExporterLine, OPTIONS};
 use crate::names::Names;
 use crate::part::{Part, View, views};
 use crate::plan::{Plan, graph, plan};
@@ -92,12 +92,12 @@ pub fn export(
 /// # Errors
 /// The line is wrong; also those of [`export`].
 pub fn wpaexporter(args: &LineArgs, front: &mut dyn Front) -> Result<Exit> {
-    let line = Line::parse(&args.args)?;
+    let line = ExporterLine::parse(&args.args)?;
     if line.help {
-        help().iter().try_for_each(|line| front.tell(Told::Line(line)))?;
+        help().iter().try_for_each(|line| front.emit(Emitted::Line(line)))?;
         return Ok(Exit::Answered);
     }
-    line.notes.iter().try_for_each(|note| front.tell(Told::Note(note)))?;
+    line.notes.iter().try_for_each(|note| front.emit(Emitted::Note(note)))?;
     let job = Job {
         profiles: line.profiles.iter().map(|name| profile(name)).collect::<Result<_>>()?,
         regions: line.regions.as_deref().map(manifest).transpose()?,
@@ -161,7 +161,7 @@ impl Job {
     fn run(&self, front: &mut dyn Front) -> Result<Exit> {
         let traces = named(&self.traces, Wanted::Answers, false)?;
         if self.json {
-            front.tell(Told::JsonStart("export"))?;
+            front.emit(Emitted::JsonStart("export"))?;
         }
         let (mut done, mut given) = (Done::default(), BTreeMap::new());
         for trace in &traces {
@@ -205,13 +205,13 @@ impl Job {
     ) -> Result<()> {
         let plan = match self.planned(preset, view) {
             Ok(plan) => plan,
-            Err(why) => return self.tell_not(preset, &why, front),
+            Err(why) => return self.note_left_out(preset, &why, front),
         };
         let file = folder.join(names.file(plan.graph.name, &preset.name));
         let rows = self.write(&plan, &file, (session, view))?;
         if rows == 0 {
             done.empty += 1;
-            return self.tell_not(preset, &nothing(plan.graph, session)?, front);
+            return self.note_left_out(preset, &nothing(plan.graph, session)?, front);
         }
         done.written += 1;
         let name = file.display().to_string();
@@ -219,10 +219,10 @@ impl Job {
             let (graph, left_out) = (plan.graph.name, &plan.left_out);
             let table = json!({"file": name, "graph": graph, "preset": preset.name, "rows": rows,
                 "left_out": left_out, "sql": plan.sql});
-            return front.tell(Told::Json(&table));
+            return front.emit(Emitted::Json(&table));
         }
-        front.tell(Told::Line(&format!("{name}: {rows} {}", if rows == 1 { "row" } else { "rows" })))?;
-        plan.left_out.iter().try_for_each(|what| front.tell(Told::Line(&format!("  left out: {what}"))))
+        front.emit(Emitted::Line(&format!("{name}: {rows} {}", if rows == 1 { "row" } else { "rows" })))?;
+        plan.left_out.iter().try_for_each(|what| front.emit(Emitted::Line(&format!("  left out: {what}"))))
     }
 
     fn planned(&self, preset: &Preset, view: &View) -> Result<Plan, String> {
@@ -268,15 +268,15 @@ impl Job {
         Ok(rows)
     }
 
-    fn tell_not(&self, preset: &Preset, why: &str, front: &mut dyn Front) -> Result<()> {
+    fn note_left_out(&self, preset: &Preset, why: &str, front: &mut dyn Front) -> Result<()> {
         let of = graph(preset).map(|graph| graph.name);
         if self.json {
             let guid = &preset.graph_guid;
             let table = json!({"graph": of, "graph_guid": guid, "preset": preset.name, "not_written": why});
-            return front.tell(Told::Json(&table));
+            return front.emit(Emitted::Json(&table));
         }
         let graph = of.map(|name| format!("{name}, ")).unwrap_or_default();
-        front.tell(Told::Line(&format!("not written: {graph}{}: {why}", preset.name)))
+        front.emit(Emitted::Line(&format!("not written: {graph}{}: {why}", preset.name)))
     }
 }
 

@@ -19,12 +19,12 @@ pub trait Front {
     ///
     /// # Errors
     /// It cannot be written.
-    fn tell(&mut self, told: Told<'_>) -> Result<()>;
+    fn emit(&mut self, what: Emitted<'_>) -> Result<()>;
 }
 
 /// Something to print.
 #[derive(Debug, Clone, Copy)]
-pub enum Told<'a> {
+pub enum Emitted<'a> {
     /// A line of the answer.
     Line(&'a str),
     /// A note for the error stream.

@@ -95,7 +95,7 @@ pub static OPTIONS: &[Opt] = &[
 
 /// What a line asks for.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Line {
+pub struct ExporterLine {
     /// Traces.
     pub traces: Vec<PathBuf>,
     /// Profiles.
@@ -116,7 +116,7 @@ pub struct Line {
     pub help: bool,
 }
 
-impl Line {
+impl ExporterLine {
     /// Reads the words behind the name of the program.
     ///
     /// # Errors
@@ -257,18 +257,18 @@ fn delimiter(text: &str) -> Result<u8> {
 mod tests {
     use super::*;
 
-    fn parse(line: &str) -> Result<Line> {
-        Line::parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    fn parse(line: &str) -> Result<ExporterLine> {
+        ExporterLine::parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
     }
 
     #[test]
     fn the_line_of_the_article_is_understood() {
         let line = parse("-profile disc.wpaProfile -prefix disc_ -i heapusage.etl").unwrap();
-        let expected = Line {
+        let expected = ExporterLine {
             traces: vec!["heapusage.etl".into()],
             profiles: vec!["disc.wpaProfile".to_owned()],
             prefix: "disc_".to_owned(),
-            ..Line::default()
+            ..ExporterLine::default()
         };
         assert_eq!(line, expected);
     }

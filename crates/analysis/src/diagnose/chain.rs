@@ -8,7 +8,7 @@ use etwkit_query::range::Range;
 use super::finding::FindingRow;
 use super::sentence::duration;
 use crate::Result;
-use crate::chain::{Chain, ChainRequest, ChainRow, Known};
+use crate::chain::{Chain, ChainContext, ChainRequest, ChainRow};
 use crate::root::RootKind;
 use crate::wait::{WaitRequest, WaitSort};
 
@@ -20,7 +20,7 @@ const GAP: &str = " ";
 
 /// Lines of the chain of the longest wait in the longest piece of a finding, that of the victim first;
 /// nothing where the piece is no wait.
-pub(super) fn of(session: &Session, finding: &FindingRow, known: &Known) -> Result<Option<String>> {
+pub(super) fn of(session: &Session, finding: &FindingRow, known: &ChainContext) -> Result<Option<String>> {
     let FindingRow { tid: Some(tid), thread_key, at_ns: Some(from), longest_ns: Some(length), .. } = finding
     else {
         return Ok(None);

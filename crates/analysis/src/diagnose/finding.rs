@@ -9,7 +9,7 @@ use etwkit_query::dump::ask;
 use super::evidence::line;
 use super::rule::Rule;
 use super::sentence::{duration, fill};
-use crate::chain::Known;
+use crate::chain::ChainContext;
 use crate::{Result, diagnose::view};
 
 etwkit_query::declare! {
@@ -101,7 +101,7 @@ pub(super) struct Findings<'s> {
     processes: HashMap<i64, Named>,
     recording: Recording,
     /// Threads and stacks are read when there is something to say of them.
-    known: Option<Known>,
+    known: Option<ChainContext>,
     all: Vec<FindingRow>,
 }
 
@@ -255,16 +255,16 @@ impl<'s> Findings<'s> {
             return Ok((None, None));
         }
         if self.known.is_none() {
-            self.known = Some(Known::load(self.session)?);
+            self.known = Some(ChainContext::load(self.session)?);
         }
-        let Some(Known { threads, stacks, .. }) = &self.known else { return Ok((None, None)) };
+        let Some(ChainContext { threads, stacks, .. }) = &self.known else { return Ok((None, None)) };
         let thread = thread.and_then(|key| threads.get(i32::try_from(key).ok()?));
         Ok((thread.map(|thread| thread.tid), stack.map(|stack| stacks.all(stack).join("\n"))))
     }
 
     /// All of them, the costliest first; notes behind, in the order of the rules. With them what was read for
     /// them.
-    pub(super) fn sorted(self) -> (Vec<FindingRow>, Option<Known>) {
+    pub(super) fn sorted(self) -> (Vec<FindingRow>, Option<ChainContext>) {
         let Self { mut all, known, .. } = self;
         all.sort_by_key(|finding| std::cmp::Reverse(view::order(finding)));
         (all, known)

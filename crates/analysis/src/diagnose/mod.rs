@@ -33,7 +33,7 @@ use etwkit_query::question::{NamedFile, OptionError, option};
 use etwkit_query::range::{Range, Unit};
 
 use crate::Result;
-use crate::chain::Known;
+use crate::chain::ChainContext;
 pub use builtin::rules;
 pub use evidence::{Printed, words};
 pub use finding::{FindingRow, RuleRow};
@@ -134,7 +134,7 @@ impl DiagnoseRequest {
         self.asked(session).map(|(diagnosis, _)| diagnosis)
     }
 
-    fn asked(&self, session: &Session) -> Result<(Diagnosis, Option<Known>)> {
+    fn asked(&self, session: &Session) -> Result<(Diagnosis, Option<ChainContext>)> {
         let fail_on = self.fail_on().map_err(etwkit_query::dump::Error::from)?;
         let recorded = Recorded::of(session)?;
         let mut findings = Findings::new(session)?;

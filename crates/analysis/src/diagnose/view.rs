@@ -13,20 +13,20 @@ pub(super) struct Shown {
     pub(super) details: bool,
 }
 
-type Found = Column<Shown, FindingRow>;
+type FindingColumn = Column<Shown, FindingRow>;
 
 pub(super) const FINDINGS: View<Shown, FindingRow> = View::new(
     &[
-        Found::new("Number", "#", Whole, |_, row| row.number.into()),
-        Found::new("Cost", "Cost", Word, |_, row| cost(row).into()),
-        Found::new("Share", "Share %", Fixed(1), |_, row| row.cost_percent.into()).or(""),
-        Found::new("Count", "Times", Whole, |_, row| row.count.into()).or(""),
-        Found::new("At", "Longest at", Moment, |_, row| row.at_ns.or(row.from_ns).into()).or(""),
-        Found::new("Rule", "Rule", Word, |_, row| row.rule.clone().into()),
-        Found::new("Culprit", "Culprit", Word, |_, row| row.culprit.clone().into()),
-        Found::new("Process", "Victim", Process, |_, row| victim(row)).or(""),
-        Found::new("Finding", "Finding", Word, |_, row| row.sentence.clone().into()).hidden(),
-        Found::new("Victims", "Victims", Word, |_, row| row.victims.clone().into()).hidden(),
+        FindingColumn::new("Number", "#", Whole, |_, row| row.number.into()),
+        FindingColumn::new("Cost", "Cost", Word, |_, row| cost(row).into()),
+        FindingColumn::new("Share", "Share %", Fixed(1), |_, row| row.cost_percent.into()).or(""),
+        FindingColumn::new("Count", "Times", Whole, |_, row| row.count.into()).or(""),
+        FindingColumn::new("At", "Longest at", Moment, |_, row| row.at_ns.or(row.from_ns).into()).or(""),
+        FindingColumn::new("Rule", "Rule", Word, |_, row| row.rule.clone().into()),
+        FindingColumn::new("Culprit", "Culprit", Word, |_, row| row.culprit.clone().into()),
+        FindingColumn::new("Process", "Victim", Process, |_, row| victim(row)).or(""),
+        FindingColumn::new("Finding", "Finding", Word, |_, row| row.sentence.clone().into()).hidden(),
+        FindingColumn::new("Victims", "Victims", Word, |_, row| row.victims.clone().into()).hidden(),
     ],
     |row| order(row) as f64,
 )

@@ -131,15 +131,15 @@ pub(super) const MARKS: View<(), MarkChange> = View::new(
 )
 .ranking(|()| Ranked::No);
 
-type Told = Column<&'static str, Fact>;
+type FactColumn = Column<&'static str, Fact>;
 
 /// Facts, given what they are of; nothing stands above names without that.
 pub(super) const FACTS: View<&'static str, Fact> = View::new(
     &[
-        Told::new("Topic", "Of", Word, |_, row| row.topic.clone().into()).shown_if_known(|_| true),
-        Told::new("Name", "", Word, |_, row| row.name.clone().into()).titled(|name| (*name).to_owned()),
-        Told::new("A", "A", Word, |_, row| row.a.clone().into()).or("-"),
-        Told::new("B", "B", Word, |_, row| row.b.clone().into()).or("-"),
+        FactColumn::new("Topic", "Of", Word, |_, row| row.topic.clone().into()).shown_if_known(|_| true),
+        FactColumn::new("Name", "", Word, |_, row| row.name.clone().into()).titled(|name| (*name).to_owned()),
+        FactColumn::new("A", "A", Word, |_, row| row.a.clone().into()).or("-"),
+        FactColumn::new("B", "B", Word, |_, row| row.b.clone().into()).or("-"),
     ],
     |_| 0.0,
 )

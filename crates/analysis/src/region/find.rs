@@ -31,7 +31,7 @@ type Key = Vec<String>;
 
 /// What was found.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct FoundInstances {
     /// Instances that ended, by place of their region, in the order of their begins.
     pub(super) ended: Vec<Vec<Instance>>,
     /// Begins without an end, in that order.
@@ -41,10 +41,13 @@ pub(super) struct Found {
 }
 
 /// Finds the instances of all regions, those first that others depend on.
-pub(super) fn find(manifest: &Manifest, order: &[usize], events: &Events) -> Found {
+pub(super) fn find(manifest: &Manifest, order: &[usize], events: &Events) -> FoundInstances {
     let count = manifest.regions.len();
-    let mut found =
-        Found { ended: vec![Vec::new(); count], open: vec![Vec::new(); count], ends: vec![0; count] };
+    let mut found = FoundInstances {
+        ended: vec![Vec::new(); count],
+        open: vec![Vec::new(); count],
+        ends: vec![0; count],
+    };
     for place in order {
         let Some(region) = manifest.regions.get(*place) else { continue };
         let finder = Finder { manifest, events, found: &found, place: *place, region };
@@ -78,7 +81,7 @@ pub(super) fn find(manifest: &Manifest, order: &[usize], events: &Events) -> Fou
 struct Finder<'f> {
     manifest: &'f Manifest,
     events: &'f Events,
-    found: &'f Found,
+    found: &'f FoundInstances,
     place: usize,
     region: &'f Region,
 }

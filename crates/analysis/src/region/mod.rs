@@ -30,7 +30,7 @@ pub use etwkit_query::xml::FileError as ManifestError;
 use crate::Result;
 pub use definition::Manifest;
 use events::{Event, Events};
-use find::{Found, Instance, find};
+use find::{FoundInstances, Instance, find};
 use naming::Names;
 use rows::sum;
 pub use rows::{RegionInstance, RegionRow};
@@ -88,7 +88,7 @@ pub struct RegionAnswer<R> {
 /// Everything that was found.
 struct Solved {
     events: Events,
-    found: Found,
+    found: FoundInstances,
     missing: Vec<String>,
 }
 

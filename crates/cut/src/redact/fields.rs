@@ -19,7 +19,7 @@ enum Deed {
 }
 
 /// Bytes of a payload and what is done with them.
-type Place = (usize, usize, Deed);
+type RedactedBytes = (usize, usize, Deed);
 
 /// Replaces all texts of a payload. `None` if it is not as the plan says.
 pub(super) fn redact(plan: &Plan, payload: &mut [u8], names: &mut Names) -> Option<()> {
@@ -57,7 +57,7 @@ pub(super) fn is_plain(plan: &Plan, payload: &[u8]) -> bool {
 }
 
 struct Walk {
-    places: Vec<Place>,
+    places: Vec<RedactedBytes>,
     context: Context,
 }
 

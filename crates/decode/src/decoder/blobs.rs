@@ -17,13 +17,13 @@ const MAX_COLLISIONS: usize = 8;
 /// Each distinct metadata is read once; events find theirs by its bytes.
 #[derive(Debug)]
 pub(super) struct Blobs {
-    known: FxHashMap<u64, Vec<Known>>,
+    known: FxHashMap<u64, Vec<ProviderMetadata>>,
     count: usize,
     budget: Budget,
 }
 
 #[derive(Debug)]
-struct Known {
+struct ProviderMetadata {
     provider: Guid,
     metadata: Box<[u8]>,
     state: State,
@@ -79,7 +79,7 @@ impl Blobs {
             }
         };
         self.count += usize::from(matches!(state, State::Observed(_)));
-        bucket.push(Known { provider, metadata: metadata.into(), state });
+        bucket.push(ProviderMetadata { provider, metadata: metadata.into(), state });
     }
 
     /// Compiles what is new.
@@ -111,7 +111,7 @@ impl Blobs {
     }
 }
 
-impl Known {
+impl ProviderMetadata {
     #[inline]
     fn is(&self, provider: Guid, metadata: &[u8]) -> bool {
         self.provider == provider && *self.metadata == *metadata

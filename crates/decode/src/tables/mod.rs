@@ -140,8 +140,8 @@ impl Tables {
 
     /// Everything that the tables know: class or provider, type or id, version (`None`: any), name of the
     /// event, and whether there is more than its name.
-    pub fn rows(&self) -> Vec<Known> {
-        let mut rows: Vec<Known> = self.blocks.values().flat_map(Block::known).collect();
+    pub fn rows(&self) -> Vec<KnownEvent> {
+        let mut rows: Vec<KnownEvent> = self.blocks.values().flat_map(Block::known).collect();
         rows.sort_by(|a, b| {
             (a.source, a.group, &a.class, a.id, a.version)
                 .cmp(&(b.source, b.group, &b.class, b.id, b.version))
@@ -153,7 +153,7 @@ impl Tables {
 
 /// One kind of event that the tables know.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Known {
+pub struct KnownEvent {
     /// Kernel table or provider template.
     pub source: Source,
     /// Group of kernel events.

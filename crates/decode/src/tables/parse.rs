@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use etwkit_etl::Guid;
 
-use super::Known;
+use super::KnownEvent;
 use crate::kernel::{group, image, process};
 use crate::plan::Plan;
 use crate::schema::{self, Count, Field, Length, Schema, Source, Type};
@@ -163,8 +163,8 @@ impl Block {
     }
 
     /// Every event that the block knows.
-    pub(super) fn known(&self) -> Vec<Known> {
-        let known = |id: u16, version: Option<u8>, row: Option<Row>| Known {
+    pub(super) fn known(&self) -> Vec<KnownEvent> {
+        let known = |id: u16, version: Option<u8>, row: Option<Row>| KnownEvent {
             source: self.source,
             group: self.group,
             class: self.name,

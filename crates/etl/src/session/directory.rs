@@ -6,7 +6,7 @@
 use super::load::{Loaded, PREFIX_LEN, decompress_prefix};
 use super::resync::Probe;
 use crate::bytes::i64_at;
-use crate::damage::{Damage, Kind, Place};
+use crate::damage::{Damage, DamageAt, Kind};
 use crate::source::ByteSource;
 use crate::wire::buffer::{BufferHeader, HEADER_LEN, flag};
 use crate::wire::event::HeaderKind;
@@ -115,7 +115,7 @@ impl Scan<'_> {
     }
 
     fn damage(&mut self, kind: Kind, offset: u64, bytes: u64) {
-        self.found.damage.add_loss(Place { kind, file: self.file, offset, bytes }, offset);
+        self.found.damage.add_loss(DamageAt { kind, file: self.file, offset, bytes }, offset);
     }
 
     fn add(&mut self, offset: u64, len: u32, header: BufferHeader) -> Result<()> {

@@ -3,7 +3,7 @@
 use super::TraceFile;
 use super::directory::{BufferEntry, read};
 use crate::Result;
-use crate::damage::{Damage, Kind, Place};
+use crate::damage::{Damage, DamageAt, Kind};
 use crate::source::ByteSource;
 use crate::wire::buffer::{HEADER_LEN, MAX_BUFFER_LEN};
 use crate::wire::lz77::{self, Broken};
@@ -100,7 +100,7 @@ pub(super) fn cut<'s>(
     mut event: impl FnMut(&[u8], Cut),
 ) -> Result<Bytes<'s>> {
     let loaded = Loaded::read(&*trace.source, entry, trace.format)?;
-    let place = |(kind, bytes), position| Place {
+    let place = |(kind, bytes), position| DamageAt {
         kind,
         file: usize::from(file),
         offset: entry.offset + position,

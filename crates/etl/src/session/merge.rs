@@ -18,7 +18,7 @@ use super::load::{self, Bytes};
 use super::{Pass, Session};
 use crate::RawEvent;
 use crate::Result;
-use crate::damage::{Damage, Kind, Place};
+use crate::damage::{Damage, DamageAt, Kind};
 use crate::wire::record::Cut;
 
 /// Memory for open buffers. A trace of 500 processors with 1 MiB buffers stays below; what needs more was
@@ -291,7 +291,7 @@ impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Merge<'s, A> {
         let entry = self.session.files.get(file).and_then(|trace| trace.buffers.get(key.buffer() as usize));
         if let Some(entry) = entry {
             let kind = Kind::TooManyOpenBuffers;
-            let place = Place { kind, file, offset: entry.offset, bytes: entry.len.into() };
+            let place = DamageAt { kind, file, offset: entry.offset, bytes: entry.len.into() };
             self.pass.damage.add_loss(place, entry.offset);
         }
         Ok(())

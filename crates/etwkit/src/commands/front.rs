@@ -17,7 +17,7 @@ use etwkit_recorder::{Front, Here};
 use etwkit_run::RunArgs;
 use etwkit_terminal::interrupt::Stoppable;
 use etwkit_terminal::{Exit, Table};
-use etwkit_wpa::Told;
+use etwkit_wpa::Emitted;
 use serde_json::Value;
 
 use super::events::filter::wanted;
@@ -108,12 +108,12 @@ impl etwkit_wpa::Front for Printer<'_> {
         open_extracts(&[path.to_owned()], self)
     }
 
-    fn tell(&mut self, told: Told<'_>) -> Result<()> {
-        match told {
-            Told::Line(line) => (**self).line(line)?,
-            Told::Note(note) => Printer::note(self, note),
-            Told::JsonStart(command) => Printer::json_start(self, command),
-            Told::Json(value) => Printer::json(self, value)?,
+    fn emit(&mut self, what: Emitted<'_>) -> Result<()> {
+        match what {
+            Emitted::Line(line) => (**self).line(line)?,
+            Emitted::Note(note) => Printer::note(self, note),
+            Emitted::JsonStart(command) => Printer::json_start(self, command),
+            Emitted::Json(value) => Printer::json(self, value)?,
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use etwkit_decode::tables::{Known, Tables};
+use etwkit_decode::tables::{KnownEvent, Tables};
 use etwkit_decode::{Source, Spans};
 use etwkit_etl::{Guid, Identity, Order};
 use etwkit_testkit::{trace_files, traces};
@@ -122,7 +122,7 @@ const HEAD: &str = include_str!("evidence_head.md");
 /// Where the part begins that a test of `etwkit-extract` writes: tables and columns.
 const NEXT_PART: &str = "\n## Tables and columns of extracts\n";
 
-fn page(rows: &[Known], fits: &BTreeMap<Kind, Fit>) -> String {
+fn page(rows: &[KnownEvent], fits: &BTreeMap<Kind, Fit>) -> String {
     let mut page = HEAD.to_owned();
     let mut last = "";
     let mut lines: Vec<(String, String)> = Vec::new();
@@ -146,8 +146,8 @@ fn page(rows: &[Known], fits: &BTreeMap<Kind, Fit>) -> String {
 }
 
 #[expect(non_snake_case, reason = "a constant that cannot be one")]
-fn END() -> Known {
-    Known {
+fn END() -> KnownEvent {
+    KnownEvent {
         source: Source::Kernel,
         group: None,
         class: "",
@@ -177,7 +177,7 @@ fn flush(page: &mut String, lines: &mut Vec<(String, String)>) {
 const DOCUMENTED: &str = "documented layout only";
 
 /// The traces with events that this row decodes.
-fn evidence(row: &Known, rows: &[Known], fits: &BTreeMap<Kind, Fit>) -> String {
+fn evidence(row: &KnownEvent, rows: &[KnownEvent], fits: &BTreeMap<Kind, Fit>) -> String {
     let decides = |version: u16| {
         let same = rows.iter().filter(|r| (r.guid, r.id) == (row.guid, row.id));
         let best = same.filter_map(|r| r.version).filter(|v| u16::from(*v) <= version).max();

@@ -55,7 +55,7 @@ impl Wanted {
 
 /// What was found in an archive.
 #[derive(Default)]
-pub(crate) struct Found {
+pub(crate) struct ArchiveContents {
     /// The members that were wanted, unpacked.
     pub(crate) members: Vec<Member>,
     /// Symbol files, which stay packed.
@@ -78,11 +78,11 @@ pub(crate) fn names(kind: Kind, archive: &Archive) -> Option<Vec<String>> {
 }
 
 /// Unpacks all members of an archive that are wanted, ordered by their paths.
-pub(crate) fn unpack(kind: Kind, archive: Archive, spool: &mut Spool) -> Result<Found> {
+pub(crate) fn unpack(kind: Kind, archive: Archive, spool: &mut Spool) -> Result<ArchiveContents> {
     unpack_at(0, kind, &Arc::new(archive), spool)
 }
 
-fn unpack_at(depth: usize, kind: Kind, archive: &Arc<Archive>, spool: &mut Spool) -> Result<Found> {
+fn unpack_at(depth: usize, kind: Kind, archive: &Arc<Archive>, spool: &mut Spool) -> Result<ArchiveContents> {
     let (mut members, mut symbols) = match kind {
         Kind::SevenZip => (seven_zip::unpack(archive, spool)?, Vec::new()),
         _ => zip::unpack(archive, spool)?,
@@ -90,7 +90,8 @@ fn unpack_at(depth: usize, kind: Kind, archive: &Arc<Archive>, spool: &mut Spool
     members.sort_by(|a, b| a.path.cmp(&b.path));
     symbols.sort_by(|a, b| a.path.cmp(&b.path));
     let symbols = symbols.into_iter().map(|entry| Symbol { archive: Arc::clone(archive), entry });
-    let mut found = Found { members: Vec::with_capacity(members.len()), symbols: symbols.collect() };
+    let mut found =
+        ArchiveContents { members: Vec::with_capacity(members.len()), symbols: symbols.collect() };
     for member in members {
         match crate::open::sniff(&member.file) {
             nested @ (Kind::Zip | Kind::SevenZip) if depth < MAX_DEPTH => {

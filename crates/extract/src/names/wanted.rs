@@ -13,7 +13,7 @@ use etwkit_trace::table::{Frame, Method, Module, Row, Stack};
 const MAX_FRAMES: usize = 1 << 28;
 
 /// Module, offset in it and method of a frame.
-type Place = (Option<i32>, Option<i64>, Option<i32>);
+type FrameAt = (Option<i32>, Option<i64>, Option<i32>);
 
 /// How a symbol file is known.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -150,7 +150,7 @@ impl AllWanted {
         Ok(names)
     }
 
-    fn frame(&mut self, names: &[String], frame: usize, (module, rva, method): Place) {
+    fn frame(&mut self, names: &[String], frame: usize, (module, rva, method): FrameAt) {
         if self.is_managed(method) {
             return;
         }

@@ -16,7 +16,7 @@ use etwkit_trace::table::ABOUT;
 use crate::left_out::Names;
 use crate::manifest::{self, DerivedManifest, Detail, Manifest, TableEntry};
 use crate::store_error::{StoreError, StoreResult};
-pub(crate) use place::Place;
+pub(crate) use place::Container;
 
 /// How often an extract is opened again that is replaced meanwhile.
 const ATTEMPTS: u32 = 20;
@@ -26,7 +26,7 @@ const ATTEMPTS: u32 = 20;
 #[derive(Debug)]
 pub struct Extract {
     path: PathBuf,
-    place: Place,
+    place: Container,
     manifest: Manifest,
     derived: Option<DerivedManifest>,
     derived_problem: Option<StoreError>,
@@ -56,7 +56,7 @@ impl Extract {
         Self::open_with(path, &before)
     }
 
-    fn open_with(path: &Path, (place, bytes): &(Place, Vec<u8>)) -> StoreResult<Self> {
+    fn open_with(path: &Path, (place, bytes): &(Container, Vec<u8>)) -> StoreResult<Self> {
         let place = place.clone();
         let manifest = Manifest::parse(bytes, path)?;
         let mut tables = table_files(path, &place, &manifest.tables, (false, Some(crc32fast::hash(bytes))))?;
@@ -117,10 +117,10 @@ impl Extract {
     /// Whether it lies in an archive, to which nothing can be added.
     #[must_use]
     pub const fn is_archive(&self) -> bool {
-        matches!(self.place, Place::Archive(_))
+        matches!(self.place, Container::Archive(_))
     }
 
-    pub(crate) const fn place(&self) -> &Place {
+    pub(crate) const fn place(&self) -> &Container {
         &self.place
     }
 
@@ -141,7 +141,7 @@ impl Extract {
         // Derived tables of the extract itself are forgotten: mixing tables of two versions would give sums
         // that do not agree.
         self.tables.retain(|_, table| !table.derived);
-        for (name, mut file) in table_files(folder, &Place::Folder, &derived.tables, (false, None))? {
+        for (name, mut file) in table_files(folder, &Container::Folder, &derived.tables, (false, None))? {
             file.derived = true;
             self.tables.insert(name, file);
         }
@@ -199,7 +199,7 @@ pub fn manifest_of(path: &Path) -> StoreResult<Manifest> {
 /// # Errors
 /// If it is none of those.
 pub fn derived_in(folder: &Path) -> StoreResult<DerivedManifest> {
-    let bytes = Place::Folder.read(folder, manifest::FILE)?;
+    let bytes = Container::Folder.read(folder, manifest::FILE)?;
     let what = "a folder without manifest.json".to_owned();
     let bytes = bytes.ok_or_else(|| StoreError::NotAnExtract { path: folder.to_owned(), what })?;
     DerivedManifest::parse(&bytes, folder)
@@ -207,22 +207,22 @@ pub fn derived_in(folder: &Path) -> StoreResult<DerivedManifest> {
 
 /// Whether a folder holds a manifest of an extract, of whatever version.
 pub(crate) fn has_manifest(folder: &Path) -> bool {
-    folder.is_dir() && is_ours(folder, &Place::Folder)
+    folder.is_dir() && is_ours(folder, &Container::Folder)
 }
 
 /// Whether a file is an archive with a manifest of an extract, of whatever version.
 pub(crate) fn is_packed_extract(file: &Path) -> bool {
-    file.is_file() && Place::of(file).is_ok_and(|place| is_ours(file, &place))
+    file.is_file() && Container::of(file).is_ok_and(|place| is_ours(file, &place))
 }
 
-fn is_ours(path: &Path, place: &Place) -> bool {
+fn is_ours(path: &Path, place: &Container) -> bool {
     let Ok(Some(bytes)) = place.read(path, manifest::FILE) else { return false };
     let parsed: Option<serde_json::Value> = serde_json::from_slice(&bytes).ok();
     parsed.is_some_and(|json| json.get("format").is_some_and(|format| format == manifest::FORMAT))
 }
 
-fn read_manifest(path: &Path) -> StoreResult<(Place, Vec<u8>)> {
-    let place = Place::of(path)?;
+fn read_manifest(path: &Path) -> StoreResult<(Container, Vec<u8>)> {
+    let place = Container::of(path)?;
     let bytes = place.read(path, manifest::FILE)?;
     let what = "a folder without manifest.json".to_owned();
     let bytes = bytes.ok_or_else(|| StoreError::NotAnExtract { path: path.to_owned(), what })?;
@@ -232,13 +232,13 @@ fn read_manifest(path: &Path) -> StoreResult<(Place, Vec<u8>)> {
 /// CRC-32 of the manifest that lies there now.
 fn manifest_crc(path: &Path, derived: bool) -> Option<u32> {
     let name = if derived { manifest::DERIVED_FILE } else { manifest::FILE };
-    let bytes = Place::of(path).ok()?.read(path, name).ok()??;
+    let bytes = Container::of(path).ok()?.read(path, name).ok()??;
     Some(crc32fast::hash(&bytes))
 }
 
 type Tables = BTreeMap<String, TableFile>;
 
-fn open_derived(path: &Path, place: &Place) -> StoreResult<Option<(DerivedManifest, Tables)>> {
+fn open_derived(path: &Path, place: &Container) -> StoreResult<Option<(DerivedManifest, Tables)>> {
     let Some(bytes) = place.read(path, manifest::DERIVED_FILE)? else { return Ok(None) };
     let derived = DerivedManifest::parse(&bytes, path)?;
     let files = table_files(path, place, &derived.tables, (true, Some(crc32fast::hash(&bytes))))?;
@@ -247,12 +247,12 @@ fn open_derived(path: &Path, place: &Place) -> StoreResult<Option<(DerivedManife
 
 /// The tables of a folder that is still being written.
 pub(crate) fn files_in_folder(folder: &Path, entries: &BTreeMap<String, TableEntry>) -> StoreResult<Tables> {
-    table_files(folder, &Place::Folder, entries, (false, None))
+    table_files(folder, &Container::Folder, entries, (false, None))
 }
 
 fn table_files(
     path: &Path,
-    place: &Place,
+    place: &Container,
     entries: &BTreeMap<String, TableEntry>,
     (derived, of_manifest): (bool, Option<u32>),
 ) -> StoreResult<Tables> {

@@ -13,7 +13,7 @@ use crate::store_error::{StoreError, StoreResult};
 
 /// A folder, or an archive whose members are stored as they are.
 #[derive(Debug, Clone)]
-pub(crate) enum Place {
+pub(crate) enum Container {
     Folder,
     Archive(BTreeMap<String, Member>),
 }
@@ -33,7 +33,7 @@ pub(crate) struct Member {
     compressed: bool,
 }
 
-impl Place {
+impl Container {
     pub(super) fn of(path: &Path) -> StoreResult<Self> {
         let metadata = path.metadata().map_err(StoreError::io("open", path))?;
         if metadata.is_dir() {

@@ -20,7 +20,7 @@ use crate::{Error, Held, Options, Result, Session};
 
 /// What is known of questions that were asked before; several batches share it.
 #[derive(Debug, Default)]
-pub struct Known(Mutex<HashMap<String, Knowledge>>);
+pub struct KnownQuestions(Mutex<HashMap<String, Knowledge>>);
 
 /// What is known of a question.
 #[derive(Debug, Clone)]
@@ -35,7 +35,7 @@ fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Known {
+impl KnownQuestions {
     /// The questions that are asked of one extract at a time, sorted.
     #[must_use]
     pub fn asked_alone(&self) -> Vec<String> {
@@ -64,7 +64,7 @@ impl Known {
 
 /// Extracts that are asked together.
 struct Batch {
-    known: Arc<Known>,
+    known: Arc<KnownQuestions>,
     /// Over all of them.
     engine: Engine,
     /// What was asked of all of them; `None` for what could not.

@@ -47,7 +47,7 @@ impl Default for Fold {
 
 /// A node, or several that are folded into one line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Line<N> {
+pub struct TreeLine<N> {
     /// Position of its parent in the list.
     pub parent: Option<usize>,
     /// 0 for roots.
@@ -135,18 +135,18 @@ impl<N: Copy + Eq + Hash> CallTree<N> {
 
     /// The tree, each node before what is below it, the heaviest of several first; those of one weight by
     /// `text`.
-    pub fn lines<T: Ord>(&self, fold: Fold, text: impl Fn(N) -> T) -> Vec<Line<N>> {
+    pub fn lines<T: Ord>(&self, fold: Fold, text: impl Fn(N) -> T) -> Vec<TreeLine<N>> {
         let whole = self.total();
-        let mut lines: Vec<Line<N>> = Vec::new();
+        let mut lines: Vec<TreeLine<N>> = Vec::new();
         // What is to be listed next, from behind: a node, or one line for several.
-        let mut open: Vec<(Told, Option<usize>, usize)> = Vec::new();
+        let mut open: Vec<(Pushed, Option<usize>, usize)> = Vec::new();
         self.push_children(&self.roots, (None, 0), whole, fold, &text, &mut open);
         while let Some((told, parent, depth)) = open.pop() {
             let here = lines.len();
             match told {
-                Told::Node(index) => {
+                Pushed::Node(index) => {
                     let Some(node) = self.nodes.get(index) else { continue };
-                    lines.push(Line {
+                    lines.push(TreeLine {
                         parent,
                         depth,
                         name: Some(node.name),
@@ -164,7 +164,7 @@ impl<N: Copy + Eq + Hash> CallTree<N> {
                         &mut open,
                     );
                 }
-                Told::Folded { nodes, weight, own, samples } => lines.push(Line {
+                Pushed::Folded { nodes, weight, own, samples } => lines.push(TreeLine {
                     parent,
                     depth,
                     name: None,
@@ -185,7 +185,7 @@ impl<N: Copy + Eq + Hash> CallTree<N> {
         whole: i64,
         fold: Fold,
         text: &impl Fn(N) -> T,
-        open: &mut Vec<(Told, Option<usize>, usize)>,
+        open: &mut Vec<(Pushed, Option<usize>, usize)>,
     ) {
         let mut all: Vec<(usize, &Node<N>)> =
             children.iter().filter_map(|child| Some((*child, self.nodes.get(*child)?))).collect();
@@ -205,14 +205,14 @@ impl<N: Copy + Eq + Hash> CallTree<N> {
             // would vanish from the answer.
             let own = rest.iter().map(|(index, _)| self.ran_in(*index)).fold(0, i64::saturating_add);
             // It is pushed first and so listed last, behind the children that are kept.
-            open.push((Told::Folded { nodes: rest.len(), weight, own, samples }, parent, depth));
+            open.push((Pushed::Folded { nodes: rest.len(), weight, own, samples }, parent, depth));
         }
-        open.extend(kept.iter().rev().map(|(child, _)| (Told::Node(*child), parent, depth)));
+        open.extend(kept.iter().rev().map(|(child, _)| (Pushed::Node(*child), parent, depth)));
     }
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Told {
+enum Pushed {
     Node(usize),
     Folded { nodes: usize, weight: i64, own: i64, samples: i64 },
 }
@@ -230,11 +230,11 @@ mod tests {
         tree
     }
 
-    fn text(lines: &[Line<char>]) -> Vec<String> {
-        let name = |line: &Line<char>| {
+    fn text(lines: &[TreeLine<char>]) -> Vec<String> {
+        let name = |line: &TreeLine<char>| {
             line.name.map_or_else(|| format!("[{}]", line.folded), |name| name.to_string())
         };
-        let one = |line: &Line<char>| {
+        let one = |line: &TreeLine<char>| {
             format!(
                 "{}{} {} {} {}",
                 " ".repeat(line.depth),

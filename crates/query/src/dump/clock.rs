@@ -17,7 +17,7 @@ pub enum Written {
 
 /// Where a written time lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct ClockPoint {
     /// Nanoseconds since the start of the trace.
     pub ts_ns: i64,
     /// Whether a time of day only fits if it is taken as UTC.
@@ -75,15 +75,15 @@ fn split_offset(text: &str) -> (&str, Option<FixedOffset>) {
 impl Written {
     /// Where it lies in a trace of that length; `None` for a clock time at which it did not run.
     #[must_use]
-    pub fn place(self, clock: TraceClock, duration_ns: i64) -> Option<Place> {
+    pub fn place(self, clock: TraceClock, duration_ns: i64) -> Option<ClockPoint> {
         let (date, offset) = match self {
-            Self::SinceStart(ts_ns) => return Some(Place { ts_ns, is_utc: false }),
+            Self::SinceStart(ts_ns) => return Some(ClockPoint { ts_ns, is_utc: false }),
             Self::Date(date, offset) => (date, offset),
             Self::Time(time, offset) => return time_of_day(time, offset, clock, duration_ns),
         };
         since_start(date, offset, clock)
             .filter(|ts_ns| (0..=duration_ns).contains(ts_ns))
-            .map(|ts_ns| Place { ts_ns, is_utc: false })
+            .map(|ts_ns| ClockPoint { ts_ns, is_utc: false })
     }
 
     /// Where it lies as the end of a part of a trace, which may begin before the trace and end behind it.
@@ -115,7 +115,7 @@ fn time_of_day(
     offset: Option<FixedOffset>,
     clock: TraceClock,
     duration_ns: i64,
-) -> Option<Place> {
+) -> Option<ClockPoint> {
     let utc = FixedOffset::east_opt(0)?;
     for (offset, is_utc) in [(offset, false), (Some(utc), true)] {
         let begin = clock.start()?.with_timezone(&offset_of(offset, clock)?);
@@ -127,7 +127,7 @@ fn time_of_day(
             let date = begin.date_naive().checked_add_signed(TimeDelta::days(day))?.and_time(time);
             let found = since_start(date, offset, clock).filter(|ts_ns| (0..=duration_ns).contains(ts_ns));
             if let Some(ts_ns) = found {
-                return Some(Place { ts_ns, is_utc });
+                return Some(ClockPoint { ts_ns, is_utc });
             }
         }
     }

@@ -51,12 +51,12 @@ struct Property {
     value: Line,
 }
 
-type Told = Column<OverviewRequest, Property>;
+type PropertyColumn = Column<OverviewRequest, Property>;
 
 const MACHINE: View<OverviewRequest, Property> = View::new(
     &[
-        Told::new("Name", "Name", Word, |_, row| row.name.into()),
-        Told::new("Value", "Value", Word, |_, row| row.value.clone().into()),
+        PropertyColumn::new("Name", "Name", Word, |_, row| row.name.into()),
+        PropertyColumn::new("Value", "Value", Word, |_, row| row.value.clone().into()),
     ],
     |_| 0.0,
 )

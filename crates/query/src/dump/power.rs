@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::power_catalog::{self, KNOWN, Section};
-use super::power_snapshots::{InForce, Told, snapshots};
+use super::power_snapshots::{InForce, SettingRow, snapshots};
 use super::trace::TraceInfo;
 use super::{Error, Result, ask};
 use crate::Session;
@@ -172,7 +172,7 @@ ORDER BY ts_ns, profile, setting_guid"
     /// # Errors
     /// No power settings were recorded; the query fails.
     pub fn ask(&self, session: &Session) -> Result<Vec<Snapshot>> {
-        let told: Vec<Told> = ask(session, &Self::sql())?;
+        let told: Vec<SettingRow> = ask(session, &Self::sql())?;
         if told.is_empty() {
             return Err(Error::NotRecorded {
                 what: "power settings",

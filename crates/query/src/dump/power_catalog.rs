@@ -99,7 +99,7 @@ impl Section {
 
 /// A setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Known {
+pub struct CatalogSetting {
     /// Part of the list.
     pub section: Section,
     /// Name.
@@ -124,7 +124,7 @@ const SCHEMES: [(&str, &str); 4] = [
 
 /// The setting with that GUID.
 #[must_use]
-pub fn find(guid: &str) -> Option<&'static Known> {
+pub fn find(guid: &str) -> Option<&'static CatalogSetting> {
     KNOWN.iter().find(|known| known.guid.eq_ignore_ascii_case(guid))
 }
 

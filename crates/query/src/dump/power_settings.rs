@@ -4,7 +4,7 @@
 //! of values those that `powercfg` lists. Where they do not say what the value of an event means, it stays a
 //! number.
 
-use super::power_catalog::{Form, Known, Section};
+use super::power_catalog::{CatalogSetting, Form, Section};
 
 const PERCENT: Form = Form::Number(" %");
 const INTERVALS: Form = Form::Number(" check intervals");
@@ -46,8 +46,8 @@ const BOOST: Form = Form::Names(&[
 macro_rules! known {
     ($($section:ident $name:literal $alias:literal $guid:literal $form:expr, $help:literal;)+) => {
         /// All settings with names, in the order in which they are listed.
-        pub static KNOWN: &[Known] = &[$(
-            Known { section: Section::$section, name: $name, alias: $alias, guid: $guid,
+        pub static KNOWN: &[CatalogSetting] = &[$(
+            CatalogSetting { section: Section::$section, name: $name, alias: $alias, guid: $guid,
                 form: $form, help: $help },
         )+];
     };

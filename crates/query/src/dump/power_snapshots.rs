@@ -7,7 +7,7 @@ use super::power_catalog::{self, KNOWN, Section};
 
 declare! {
     /// A setting as the extract has it.
-    pub(super) row Told {
+    pub(super) row SettingRow {
         ts_ns: i64 = "When.",
         kind: String = "`rundown` or `change`.",
         setting_guid: String = "GUID of the setting.",
@@ -73,15 +73,15 @@ const MAX_SETTINGS: usize = 1024;
 /// Follows the settings through a trace.
 #[derive(Default)]
 struct Follower<'a> {
-    state: BTreeMap<&'a str, &'a Told>,
+    state: BTreeMap<&'a str, &'a SettingRow>,
     /// What the capture that is under way told, and when it began.
     captured: BTreeSet<&'a str>,
     begin_ns: i64,
-    done: Vec<(i64, BTreeMap<&'a str, &'a Told>)>,
+    done: Vec<(i64, BTreeMap<&'a str, &'a SettingRow>)>,
 }
 
 impl<'a> Follower<'a> {
-    fn take(&mut self, told: &'a Told) {
+    fn take(&mut self, told: &'a SettingRow) {
         let guid = told.setting_guid.as_str();
         if self.state.len() >= MAX_SETTINGS && !self.state.contains_key(guid) {
             return;
@@ -115,7 +115,7 @@ impl<'a> Follower<'a> {
 }
 
 /// The moments of a trace: no two behind each other are the same.
-pub(super) fn snapshots(told: &[Told], in_force: &[InForce]) -> Vec<Snapshot> {
+pub(super) fn snapshots(told: &[SettingRow], in_force: &[InForce]) -> Vec<Snapshot> {
     let mut follower = Follower::default();
     told.iter().filter(|told| told.profile.is_none()).for_each(|told| follower.take(told));
     follower.end();
@@ -133,17 +133,17 @@ pub(super) fn snapshots(told: &[Told], in_force: &[InForce]) -> Vec<Snapshot> {
 /// What the profile of the processor driver that is in force at a time says for power from outside, up to an
 /// end, and that profile.
 fn of_profile<'a>(
-    told: &'a [Told],
+    told: &'a [SettingRow],
     in_force: &[InForce],
     (ts_ns, end_ns): (i64, i64),
-) -> (i64, Vec<&'a Told>) {
+) -> (i64, Vec<&'a SettingRow>) {
     let before = in_force.iter().rev().find(|change| change.ts_ns <= ts_ns).map(|change| change.profile);
     let profile = before.or(in_force.first().map(|change| change.previous)).unwrap_or(0);
-    let is_of = |told: &&Told| {
+    let is_of = |told: &&SettingRow| {
         told.profile == Some(profile) && told.power_source.as_deref() == Some("ac") && told.ts_ns < end_ns
     };
     // The last value of each setting for each kind of cores.
-    let mut latest: BTreeMap<(&str, i64), &Told> = BTreeMap::new();
+    let mut latest: BTreeMap<(&str, i64), &SettingRow> = BTreeMap::new();
     for told in told.iter().filter(is_of) {
         let key = (told.setting_guid.as_str(), told.efficiency_class.unwrap_or(0));
         if latest.len() < MAX_SETTINGS || latest.contains_key(&key) {
@@ -156,27 +156,28 @@ fn of_profile<'a>(
 fn snapshot(
     number: usize,
     ts_ns: i64,
-    state: &BTreeMap<&str, &Told>,
-    (profile, of_profile): &(i64, Vec<&Told>),
+    state: &BTreeMap<&str, &SettingRow>,
+    (profile, of_profile): &(i64, Vec<&SettingRow>),
 ) -> Snapshot {
-    let row = |section: Section, name: &str, alias: Option<&str>, guid: &str, told: &Told, origin: String| {
-        let form = power_catalog::find(guid).map_or(power_catalog::Form::Number(""), |known| known.form);
-        PowerRow {
-            snapshot: i64::try_from(number).unwrap_or(i64::MAX),
-            ts_ns,
-            section: section.title().to_owned(),
-            name: name.to_owned(),
-            alias: alias.filter(|alias| !alias.is_empty()).map(str::to_owned),
-            setting_guid: guid.to_owned(),
-            value: form.text(told.value, told.value_guid.as_deref(), &told.value_hex),
-            number: told.value,
-            value_hex: told.value_hex.clone(),
-            origin,
-        }
-    };
+    let row =
+        |section: Section, name: &str, alias: Option<&str>, guid: &str, told: &SettingRow, origin: String| {
+            let form = power_catalog::find(guid).map_or(power_catalog::Form::Number(""), |known| known.form);
+            PowerRow {
+                snapshot: i64::try_from(number).unwrap_or(i64::MAX),
+                ts_ns,
+                section: section.title().to_owned(),
+                name: name.to_owned(),
+                alias: alias.filter(|alias| !alias.is_empty()).map(str::to_owned),
+                setting_guid: guid.to_owned(),
+                value: form.text(told.value, told.value_guid.as_deref(), &told.value_hex),
+                number: told.value,
+                value_hex: told.value_hex.clone(),
+                origin,
+            }
+        };
     let mut rows = Vec::new();
     for known in KNOWN {
-        let of = |told: &&&Told| is_meant(told, known);
+        let of = |told: &&&SettingRow| is_meant(told, known);
         if let Some(told) = state.get(known.guid) {
             rows.push(row(known.section, known.name, Some(known.alias), known.guid, told, "system".into()));
         } else if let Some(told) = of_profile.iter().rev().find(of) {
@@ -193,7 +194,7 @@ fn snapshot(
 
 /// Whether a row shows a setting of a profile. Profiles tell cores of class 1 by the class, with the GUID of
 /// class 0, where the system has another GUID: the next one.
-fn is_meant(told: &Told, known: &power_catalog::Known) -> bool {
+fn is_meant(told: &SettingRow, known: &power_catalog::CatalogSetting) -> bool {
     let is_of_class_1 = known.name.ends_with("Class 1") || known.name.contains("Class1");
     let class = told.efficiency_class.unwrap_or(0);
     if told.setting_guid == known.guid {
@@ -222,14 +223,14 @@ mod tests {
 
     const EPP: &str = "36687f9e-e3a5-4dbf-b1dc-15eb381c6863";
 
-    fn told(ts_ns: i64, kind: &str, setting_guid: &str, value: i64) -> Told {
-        Told {
+    fn told(ts_ns: i64, kind: &str, setting_guid: &str, value: i64) -> SettingRow {
+        SettingRow {
             ts_ns,
             kind: kind.into(),
             setting_guid: setting_guid.into(),
             value: Some(value),
             value_hex: format!("{value:02x}"),
-            ..Told::default()
+            ..SettingRow::default()
         }
     }
 
@@ -251,7 +252,7 @@ mod tests {
 
     #[test]
     fn what_the_system_does_not_tell_comes_from_the_profile_in_force() {
-        let of = |profile, class, value| Told {
+        let of = |profile, class, value| SettingRow {
             profile: Some(profile),
             power_source: Some("ac".into()),
             efficiency_class: Some(class),
@@ -277,11 +278,11 @@ mod tests {
 
     #[test]
     fn endless_captures_are_cut() {
-        let all: Vec<Told> = (0..1000).map(|n| told(n, "rundown", EPP, n)).collect();
+        let all: Vec<SettingRow> = (0..1000).map(|n| told(n, "rundown", EPP, n)).collect();
         let snapshots = snapshots(&all, &[]);
         let last = snapshots.last().unwrap();
         assert_eq!((snapshots.len(), &*last.rows[0].value), (MAX_SNAPSHOTS, "999 %"));
-        let many: Vec<Told> = (0..5000).map(|n| told(n, "rundown", &format!("{n:04}"), n)).collect();
+        let many: Vec<SettingRow> = (0..5000).map(|n| told(n, "rundown", &format!("{n:04}"), n)).collect();
         assert_eq!(super::snapshots(&many, &[])[0].rows.len(), MAX_SETTINGS);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::call_tree::Line;
+use super::call_tree::TreeLine;
 use super::stack_tree::TreeRow;
 use crate::frames::TraceFrames;
 
@@ -83,7 +83,7 @@ impl<'f> Names<'f> {
         self.of(name).map(Name::text).unwrap_or_default()
     }
 
-    pub(super) fn row(&self, of: &TreeRow, id: usize, line: &Line<u32>, total: i64) -> TreeRow {
+    pub(super) fn row(&self, of: &TreeRow, id: usize, line: &TreeLine<u32>, total: i64) -> TreeRow {
         let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
         let name = line.name.and_then(|name| self.of(name));
         let percent = if total > 0 { line.inclusive as f64 * 100.0 / total as f64 } else { 0.0 };

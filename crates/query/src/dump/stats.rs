@@ -34,12 +34,12 @@ declare! {
     }
 }
 
-type Told = Column<StatsRequest, Property>;
+type PropertyColumn = Column<StatsRequest, Property>;
 
 const PROPERTIES: View<StatsRequest, Property> = View::new(
     &[
-        Told::new("Name", "Name", Word, |_, row| row.name.clone().into()),
-        Told::new("Value", "Value", Word, |_, row| row.value.clone().into()),
+        PropertyColumn::new("Name", "Name", Word, |_, row| row.name.clone().into()),
+        PropertyColumn::new("Value", "Value", Word, |_, row| row.value.clone().into()),
     ],
     |_| 0.0,
 )

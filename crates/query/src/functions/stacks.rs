@@ -106,10 +106,10 @@ fn coerce_stack(
 }
 
 /// For each stack whether it fits, by extract and pattern.
-type Known = HashMap<(i32, String), Arc<Vec<bool>>>;
+type FitsByPattern = HashMap<(i32, String), Arc<Vec<bool>>>;
 
 /// For each stack of an extract whether it fits a pattern.
-fn stacks(known: &Mutex<Known>, frames: &Frames, trace_id: i32, pattern: &str) -> Arc<Vec<bool>> {
+fn stacks(known: &Mutex<FitsByPattern>, frames: &Frames, trace_id: i32, pattern: &str) -> Arc<Vec<bool>> {
     // Parallel parts of a question have the same patterns: the others wait for the first.
     let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
     // Patterns may come from a column with millions of texts. All are forgotten at once, since which ones are
@@ -123,7 +123,7 @@ fn stacks(known: &Mutex<Known>, frames: &Frames, trace_id: i32, pattern: &str) -
 }
 
 /// Whether the stack of each row fits its pattern.
-fn fits(known: &Mutex<Known>, frames: &Frames, arguments: &StackArguments<'_>) -> Result<ArrayRef> {
+fn fits(known: &Mutex<FitsByPattern>, frames: &Frames, arguments: &StackArguments<'_>) -> Result<ArrayRef> {
     let mut latest: Option<(i32, &str, Arc<Vec<bool>>)> = None;
     let rows = arguments.stacks().zip(arguments.last.as_string::<i32>());
     let answers = rows.map(|((trace_id, stack_id), pattern)| {

@@ -47,12 +47,12 @@ pub(crate) fn tag(loader: Arc<Loader>, is_several: bool, sets: Arc<[TagSet]>) ->
 }
 
 /// The tags of all stacks, by extract and set.
-type Known = HashMap<(i32, String), Arc<Tagged>>;
+type TagsBySet = HashMap<(i32, String), Arc<Tagged>>;
 
 /// What `stack_tag` knows.
 struct StackTags {
     sets: Arc<[TagSet]>,
-    known: Mutex<Known>,
+    known: Mutex<TagsBySet>,
 }
 
 impl StackTags {

@@ -139,9 +139,9 @@ mod tests {
     use crate::dump::exception_filter::ExceptionFilters;
 
     /// Files with one rule each; the variable names one of them.
-    struct Shelf;
+    struct RuleFiles;
 
-    impl Files for Shelf {
+    impl Files for RuleFiles {
         fn read(&self, name: &str) -> io::Result<Vec<u8>> {
             match name {
                 "rules.xml" | "usual.xml" => {
@@ -161,7 +161,7 @@ mod tests {
 
     fn loaded(name: Option<&str>, variable: &str) -> Result<(Option<String>, usize), FilesError> {
         let mut file = NamedFile { name: name.map(str::to_owned), content: None };
-        file.load(&Shelf, Some(variable), ExceptionFilters::parse)?;
+        file.load(&RuleFiles, Some(variable), ExceptionFilters::parse)?;
         Ok((file.name, file.content.map_or(0, |rules| rules.len())))
     }
 

@@ -24,18 +24,19 @@ declare! {
     }
 }
 
-type Told = Column<TestRunRequest, TestRow>;
+type TestColumn = Column<TestRunRequest, TestRow>;
 
 const RECORDINGS: View<TestRunRequest, TestRow> = View::new(
     &[
-        Told::new("Time", "Time", Word, |_, row| row.performed_at.replace('T', " ").into()),
-        Told::new("Duration", "Took ms", Whole, |_, row| row.duration_ms.into()),
-        Told::new("TestCase", "Test case", Word, |_, row| row.test_case.clone().into()),
-        Told::new("Machine", "Machine", Word, |_, row| row.machine.clone().into()).or("?"),
-        Told::new("Status", "Status", Word, |_, row| row.status.clone().into()).shown_if_known(|_| true),
-        Told::new("Trace", "Trace", Word, |_, row| row.trace.clone().into()).hidden(),
-        Told::new("Extract", "Extract", Word, |_, row| row.extract.clone().into()).hidden(),
-        Told::new("Bar", "", Word, |_, row| bar(row).into()).shown_if(|asked| asked.verbose),
+        TestColumn::new("Time", "Time", Word, |_, row| row.performed_at.replace('T', " ").into()),
+        TestColumn::new("Duration", "Took ms", Whole, |_, row| row.duration_ms.into()),
+        TestColumn::new("TestCase", "Test case", Word, |_, row| row.test_case.clone().into()),
+        TestColumn::new("Machine", "Machine", Word, |_, row| row.machine.clone().into()).or("?"),
+        TestColumn::new("Status", "Status", Word, |_, row| row.status.clone().into())
+            .shown_if_known(|_| true),
+        TestColumn::new("Trace", "Trace", Word, |_, row| row.trace.clone().into()).hidden(),
+        TestColumn::new("Extract", "Extract", Word, |_, row| row.extract.clone().into()).hidden(),
+        TestColumn::new("Bar", "", Word, |_, row| bar(row).into()).shown_if(|asked| asked.verbose),
     ],
     |_| 0.0,
 )

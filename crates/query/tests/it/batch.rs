@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use etwkit_query::{Answer, Known, Options, Session, Source};
+use etwkit_query::{Answer, KnownQuestions, Options, Session, Source};
 use etwkit_trace::table::{CpuSample, Mark, Process};
 
 use crate::support::{rows, text};
@@ -59,7 +59,7 @@ fn both(sql: &str) -> (Vec<String>, Vec<String>, bool) {
         let session = Session::new(vec![source], &Options::default()).unwrap();
         answered(session.sql(sql), sql)
     });
-    let known = Arc::new(Known::default());
+    let known = Arc::new(KnownQuestions::default());
     // The first extract teaches what is asked.
     for session in known.sessions(sources().drain(..1).collect(), &Options::default()) {
         answered(session.sql(sql), sql);
@@ -149,7 +149,7 @@ fn what_cannot_be_asked_together_is_asked_one_by_one() {
 
 #[test]
 fn one_extract_by_itself_leaves_the_others_together() {
-    let (known, options) = (Arc::new(Known::default()), Options::default());
+    let (known, options) = (Arc::new(KnownQuestions::default()), Options::default());
     let sql = "SELECT name FROM process ORDER BY name";
     let ask = |sources: Vec<Source>| -> Vec<String> {
         known.sessions(sources, &options).iter().map(|one| answered(one.sql(sql), sql)).collect()
@@ -166,7 +166,7 @@ fn one_extract_by_itself_leaves_the_others_together() {
 #[test]
 fn headings_are_asked_together() {
     use etwkit_query::dump::trace::TraceInfo;
-    let known = Arc::new(Known::default());
+    let known = Arc::new(KnownQuestions::default());
     for _ in 0..2 {
         for session in known.sessions(sources(), &Options::default()) {
             assert_eq!(TraceInfo::ask(&session).unwrap().extract_path.as_deref(), Some(""));
@@ -177,7 +177,7 @@ fn headings_are_asked_together() {
 
 #[test]
 fn an_error_is_that_of_the_extract() {
-    let known = Arc::new(Known::default());
+    let known = Arc::new(KnownQuestions::default());
     let sql = "SELECT 1 / (pid - 10) AS x FROM process";
     let ask = |session: &Session| session.sql(sql).and_then(Answer::collect).map(|_| ());
     assert!(
@@ -216,7 +216,7 @@ fn questions_of_dumps_are_asked_together() {
         dump::virtual_alloc::VirtualAllocRequest::default().sql(),
     ];
     for sql in questions {
-        let known = Arc::new(Known::default());
+        let known = Arc::new(KnownQuestions::default());
         for session in known.sessions(sources().drain(..1).collect(), &Options::default()) {
             answered(session.sql(&sql), &sql);
         }

@@ -6,7 +6,7 @@ use etwkit_query::dump::ProcessQuery;
 use etwkit_query::dump::exception::ExceptionRequest;
 use etwkit_query::dump::process::{ProcessRequest, ProcessSort};
 use etwkit_query::rename::RenameRules;
-use etwkit_query::{Known, Options, Session, Source};
+use etwkit_query::{KnownQuestions, Options, Session, Source};
 use etwkit_trace::table::{CpuSample, Exception, Module, Process};
 
 use crate::support::{ask, rows, text};
@@ -99,7 +99,7 @@ fn several_extracts_have_the_names_of_the_rules() {
     let session = Session::new(vec![source("a"), source("b")], &options).unwrap();
     let sql = "SELECT trace_id, name FROM process WHERE pid = 8 ORDER BY 1";
     assert_eq!(ask(&session, sql), "0|svchost Event Log Service\n1|svchost Event Log Service");
-    let known = Arc::new(Known::default());
+    let known = Arc::new(KnownQuestions::default());
     for together in [1, 3] {
         let sources = (0..together).map(|_| source("a")).collect();
         for session in known.sessions(sources, &options) {

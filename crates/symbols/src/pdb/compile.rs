@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use super::Pdb;
 use super::dbi::{Compiland, Dbi, moved};
 use super::inlines::{Range, Site, add_ranges};
-use super::lines::{Lines, Place};
+use super::lines::{FileLine, Lines};
 use super::records::{self, Record, Records};
 use super::rows::{Naming, sweep};
 use super::streams::Streams;
@@ -29,7 +29,8 @@ const MAX_SITES: usize = 1 << 20;
 
 pub(super) fn table(pdb: &mut Pdb<'_>, wanted: Option<&[u32]>) -> Result<Table> {
     let dbi = Dbi::read(&mut pdb.msf)?;
-    let mut found = Found { functions: Vec::new(), publics: Vec::new(), writer: Writer::default() };
+    let mut found =
+        CompilandSymbols { functions: Vec::new(), publics: Vec::new(), writer: Writer::default() };
     // Public symbols come first: functions take their decorated names from those at the same address.
     publics(&mut pdb.msf, &dbi, &mut found)?;
     let types = Names::open(&mut pdb.msf)?;
@@ -50,7 +51,7 @@ pub(super) fn table(pdb: &mut Pdb<'_>, wanted: Option<&[u32]>) -> Result<Table> 
             reader.compiland(&mut pdb.msf, number, compiland)?;
         }
     }
-    let Found { functions, publics, writer } = reader.found;
+    let CompilandSymbols { functions, publics, writer } = reader.found;
     let functions = merge(&dbi, functions, &publics);
     let bytes = writer.finish(pdb.guid, pdb.age, &functions)?;
     Table::open(bytes)
@@ -68,13 +69,13 @@ fn needed(dbi: &Dbi, rvas: &[u32]) -> Vec<bool> {
     needed
 }
 
-struct Found {
+struct CompilandSymbols {
     functions: Vec<Named>,
     publics: Vec<Named>,
     writer: Writer,
 }
 
-fn publics(msf: &mut Streams<'_>, dbi: &Dbi, found: &mut Found) -> Result<()> {
+fn publics(msf: &mut Streams<'_>, dbi: &Dbi, found: &mut CompilandSymbols) -> Result<()> {
     let len = msf.len(dbi.records);
     let mut at = 0;
     while at < len {
@@ -102,7 +103,7 @@ fn publics(msf: &mut Streams<'_>, dbi: &Dbi, found: &mut Found) -> Result<()> {
 struct Reader<'d> {
     dbi: &'d Dbi,
     types: Names,
-    found: Found,
+    found: CompilandSymbols,
     /// Number of a string by offset in the string table of the PDB.
     files: FxHashMap<u32, u32>,
     /// Ids that a compiland lends to others, by its number.
@@ -244,7 +245,7 @@ impl Inlinees<'_, '_, '_> {
 }
 
 impl Naming for Inlinees<'_, '_, '_> {
-    fn place(&mut self, place: Option<Place>) -> (Option<u32>, u32) {
+    fn place(&mut self, place: Option<FileLine>) -> (Option<u32>, u32) {
         let Some(place) = place else { return (None, 0) };
         let Some(at) = self.lines.file_name(place.file) else { return (None, place.line) };
         let reader = &mut *self.reader;

@@ -6,7 +6,7 @@
 
 use etwkit_etl::bytes::Cursor;
 
-use super::lines::{Lines, Place};
+use super::lines::{FileLine, Lines};
 
 /// An inlined call.
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +25,7 @@ pub(super) struct Range {
     pub(super) start: u32,
     pub(super) end: u32,
     pub(super) site: u32,
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<FileLine>,
 }
 
 /// Adds the ranges of one site.
@@ -38,9 +38,9 @@ pub(super) fn add_ranges(
 ) {
     let begin = lines.inlinees.get(&inlinee);
     let (mut file, mut line) = (begin.map(|place| place.file), begin.map_or(0, |place| place.line));
-    let (mut base, mut offset, mut open) = (0_u32, 0_u32, None::<(u32, Option<Place>)>);
+    let (mut base, mut offset, mut open) = (0_u32, 0_u32, None::<(u32, Option<FileLine>)>);
     let mut operations = Operations(Cursor::new(annotations));
-    let mut close = |open: &mut Option<(u32, Option<Place>)>, end: u32| {
+    let mut close = |open: &mut Option<(u32, Option<FileLine>)>, end: u32| {
         if let Some((start, place)) = open.take().filter(|(start, _)| *start < end) {
             ranges.push(Range { start, end, site, place });
         }
@@ -82,7 +82,7 @@ pub(super) fn add_ranges(
         // A range has no end of its own in most programs: it goes on until the next one begins.
         let at = base.wrapping_add(offset);
         close(&mut open, at);
-        open = Some((at, file.map(|file| Place { file, line })));
+        open = Some((at, file.map(|file| FileLine { file, line })));
         if let Some(len) = len {
             close(&mut open, at.saturating_add(len));
         }

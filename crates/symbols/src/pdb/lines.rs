@@ -18,16 +18,16 @@ const EXPORTS: u32 = 0xF8;
 const HIDDEN: [u32; 2] = [0xF0_0F00, 0xFE_EFEE];
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Line {
+pub(super) struct LineRecord {
     pub(super) section: u16,
     pub(super) offset: u32,
     /// Offset in the list of files; `None` for code without a line.
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<FileLine>,
 }
 
 /// A file, as its offset in the list of files of the compiland, and a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct FileLine {
     pub(super) file: u32,
     pub(super) line: u32,
 }
@@ -35,9 +35,9 @@ pub(super) struct Place {
 #[derive(Default)]
 pub(super) struct Lines<'a> {
     /// Sorted by section and offset.
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<LineRecord>,
     /// Where a function that was inlined begins, by its id.
-    pub(super) inlinees: FxHashMap<u32, Place>,
+    pub(super) inlinees: FxHashMap<u32, FileLine>,
     files: &'a [u8],
     /// Names of other compilands, as offsets in the string table, with the ids that are used of them.
     pub(super) imports: Vec<(u32, Vec<u32>)>,
@@ -86,8 +86,8 @@ impl<'a> Lines<'a> {
             for entry in entries {
                 let (offset, bits) = (u32_at(entry, 0)?, u32_at(entry, 4)?);
                 let line = bits & 0xFF_FFFF;
-                let place = (!HIDDEN.contains(&line)).then_some(Place { file, line });
-                self.lines.push(Line { section, offset: start.checked_add(offset)?, place });
+                let place = (!HIDDEN.contains(&line)).then_some(FileLine { file, line });
+                self.lines.push(LineRecord { section, offset: start.checked_add(offset)?, place });
             }
             if has_columns {
                 cursor.take(count.checked_mul(4)?)?;
@@ -104,7 +104,7 @@ impl<'a> Lines<'a> {
                 let count = usize::try_from(cursor.u32()?).ok()?;
                 cursor.take(count.checked_mul(4)?)?;
             }
-            self.inlinees.entry(id).or_insert(Place { file, line });
+            self.inlinees.entry(id).or_insert(FileLine { file, line });
         }
     }
 
@@ -126,7 +126,7 @@ impl<'a> Lines<'a> {
     }
 
     /// Lines that begin in a range of code, whose end does not belong to it.
-    pub(super) fn within(&self, section: u16, start: u32, end: u32) -> &[Line] {
+    pub(super) fn within(&self, section: u16, start: u32, end: u32) -> &[LineRecord] {
         let place =
             |offset: u32| self.lines.partition_point(|line| (line.section, line.offset) < (section, offset));
         self.lines.get(place(start)..place(end)).unwrap_or_default()

@@ -69,11 +69,11 @@ struct Fragment {
     /// Where it is in its stream.
     start: u64,
     len: u32,
-    place: Place,
+    place: FragmentAt,
 }
 
 #[derive(Clone, Copy)]
-enum Place {
+enum FragmentAt {
     /// An offset in the file.
     File(u64),
     /// An offset in all unpacked chunks.
@@ -135,13 +135,13 @@ impl<'f> Msfz<'f> {
                 let location =
                     numbers.take(FRAGMENT_LEN - 4).and_then(|it| u64_at(it, 0)).ok_or_else(ends)?;
                 let (place, end, limit) = if location & IN_CHUNK == 0 {
-                    (Place::File(location), location.checked_add(u64::from(len)), file_len)
+                    (FragmentAt::File(location), location.checked_add(u64::from(len)), file_len)
                 } else {
                     let chunk = usize::try_from((location & !IN_CHUNK) >> 32).unwrap_or(usize::MAX);
                     let base = self.chunks.get(chunk).map(|chunk| chunk.unpacked_at);
                     let start = base.map(|base| base + (location & u64::from(u32::MAX)));
                     (
-                        Place::Chunks(start.unwrap_or_default()),
+                        FragmentAt::Chunks(start.unwrap_or_default()),
                         start.and_then(|it| it.checked_add(u64::from(len))),
                         in_chunks,
                     )
@@ -185,8 +185,8 @@ impl<'f> Msfz<'f> {
             let here = usize::try_from(u64::from(*len) - skipped).unwrap_or(usize::MAX).min(rest.len());
             let (head, tail) = std::mem::take(&mut rest).split_at_mut(here);
             match place {
-                Place::File(begin) => read_at(&mut *self.file, begin + skipped, head)?,
-                Place::Chunks(begin) => self.read_unpacked(begin + skipped, head)?,
+                FragmentAt::File(begin) => read_at(&mut *self.file, begin + skipped, head)?,
+                FragmentAt::Chunks(begin) => self.read_unpacked(begin + skipped, head)?,
             }
             (at, rest) = (at + here as u64, tail);
         }

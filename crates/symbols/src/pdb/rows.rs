@@ -1,13 +1,13 @@
 //! Lines and inlined functions of one function, put together: from each offset on the frames that hold.
 
 use super::inlines::{Range, Site};
-use super::lines::{Line, Place};
+use super::lines::{FileLine, LineRecord};
 use crate::table::{Frame, MAX_DEPTH};
 
 /// What is needed to name a frame.
 pub(super) trait Naming {
     /// File and line of a place.
-    fn place(&mut self, place: Option<Place>) -> (Option<u32>, u32);
+    fn place(&mut self, place: Option<FileLine>) -> (Option<u32>, u32);
     /// Number of the name of an inlined function.
     fn inlinee(&mut self, id: u32) -> u32;
 }
@@ -20,7 +20,7 @@ pub(super) trait Naming {
 pub(super) fn sweep(
     start: u32,
     len: u32,
-    lines: &[Line],
+    lines: &[LineRecord],
     sites: &[Site],
     ranges: &mut [Range],
     naming: &mut dyn Naming,

@@ -12,7 +12,7 @@ use tempfile::NamedTempFile;
 
 use super::check::Kind;
 use super::sought::Sought;
-use super::{Attempt, COMPRESSED, Place, breakpad, places_in_folder};
+use super::{Attempt, COMPRESSED, StorePath, breakpad, places_in_folder};
 use crate::{Error, Result};
 
 /// Bytes of a `file.ptr`; it holds one path.
@@ -123,7 +123,7 @@ pub(super) fn find_flat(
 
 /// The file of a place, whatever the case of letters: Windows has none, and its stores are copied to systems
 /// that have.
-fn existing(store: &Path, origin: Origin, place: &Place) -> Result<Option<PathBuf>> {
+fn existing(store: &Path, origin: Origin, place: &StorePath) -> Result<Option<PathBuf>> {
     let exact = store.join(place.path());
     if origin == Origin::User && exact.is_file() {
         return Ok(Some(exact));

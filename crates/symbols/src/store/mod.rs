@@ -34,14 +34,14 @@ pub struct Attempt {
 
 /// Names that a file may have in a store, in the order in which they are asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct StorePath {
     /// Folders and file below the store.
     pub(crate) parts: Vec<String>,
     pub(crate) is_packed: bool,
     pub(crate) is_pointer: bool,
 }
 
-impl Place {
+impl StorePath {
     pub(crate) fn path(&self) -> PathBuf {
         self.parts.iter().collect()
     }
@@ -49,7 +49,7 @@ impl Place {
 
 /// All places of a store that is a folder. Servers decide what they send for the plain name by what is
 /// accepted.
-pub(crate) fn places_in_folder(sought: Sought<'_>, is_two_tier: bool) -> Vec<Place> {
+pub(crate) fn places_in_folder(sought: Sought<'_>, is_two_tier: bool) -> Vec<StorePath> {
     let mut places = sought.places(is_two_tier);
     if let (Sought::Symbols(_), Some(mut compressed)) = (sought, places.first().cloned()) {
         compressed.parts.insert(compressed.parts.len().saturating_sub(1), COMPRESSED.to_owned());

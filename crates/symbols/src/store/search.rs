@@ -7,7 +7,7 @@ use super::check::Kind;
 use super::fetch::{Client, Refusal};
 use super::folder::{Origin, Unpacking, attempt, copy, find_flat, find_in_store, folder_in, keep, unpack};
 use super::sought::Sought;
-use super::{Attempt, Place, breakpad};
+use super::{Attempt, StorePath, breakpad};
 use crate::search_path::{Element, Store};
 use crate::{Error, Event, Progress, Result, SearchPath};
 
@@ -150,7 +150,7 @@ impl Search<'_> {
     fn download(
         &self,
         server: &str,
-        place: &Place,
+        place: &StorePath,
         store: &Path,
         sought: Sought<'_>,
         progress: &mut dyn Progress,
@@ -204,7 +204,7 @@ impl Search<'_> {
 
 /// Why a place of a server has no file: this place, or all of the server.
 enum Stop {
-    Place(String),
+    StorePath(String),
     Server(String),
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::check::{self, Kind};
-use super::{POINTER, Place, breakpad, packed};
+use super::{POINTER, StorePath, breakpad, packed};
 use crate::identity::{PORTABLE_AGE, key};
 use crate::image::ImageIdentity;
 use crate::{Identity, Result};
@@ -56,14 +56,14 @@ impl<'a> Sought<'a> {
     }
 
     /// All places of a store, plain or with the extra folder.
-    pub(crate) fn places(self, is_two_tier: bool) -> Vec<Place> {
+    pub(crate) fn places(self, is_two_tier: bool) -> Vec<StorePath> {
         let name = self.name();
         let prefix: String = name.chars().take(2).collect();
         let place = |key: &str, file: String| {
             let is_packed = file.ends_with('_');
             let is_pointer = file == POINTER;
             let tier = is_two_tier.then(|| prefix.clone());
-            Place {
+            StorePath {
                 parts: tier.into_iter().chain([name.to_owned(), key.to_owned(), file]).collect(),
                 is_packed,
                 is_pointer,

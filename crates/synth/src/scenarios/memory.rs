@@ -53,16 +53,16 @@ pub(crate) fn plan(options: &Options) -> Plan {
 }
 
 /// A function of the program, where it computes and what it touches.
-struct Place {
+struct WorkingFunction {
     code: Code,
     faults: Path,
     heap: Path,
     frees: Path,
 }
 
-fn place(b: &mut Builder, root: &[&str]) -> Place {
+fn place(b: &mut Builder, root: &[&str]) -> WorkingFunction {
     let root = root.join(" ");
-    Place {
+    WorkingFunction {
         code: b.code(&[&root], &["", "codecs!CWavelet::Inverse", "ntdll!memcpy"]),
         faults: b.path(&[&root, FAULTS]),
         heap: b.path(&[&root, ALLOCATES]),
@@ -106,7 +106,7 @@ fn viewer(b: &mut Builder) {
     b.script(thread, &once, &steps);
 }
 
-fn tile_steps(decodes: &Place, opens: &Place, tile: u32) -> Vec<Step> {
+fn tile_steps(decodes: &WorkingFunction, opens: &WorkingFunction, tile: u32) -> Vec<Step> {
     let soft = if tile.is_multiple_of(2) { FaultKind::Transition } else { FaultKind::CopyOnWrite };
     let mut steps = vec![
         Step::Act(decodes.heap, Act::HeapAllocates(PICTURE, 4_000, 60_000)),

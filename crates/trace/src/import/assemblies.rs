@@ -23,7 +23,7 @@ pub(super) struct Assemblies {
 }
 
 /// Process and path, in lower case, of an image.
-type Place = (Option<i32>, String);
+type ImageKey = (Option<i32>, String);
 
 impl Assemblies {
     /// Looks the module of each method up.
@@ -90,7 +90,7 @@ fn assembly<'m>(
 }
 
 /// The row of each image; of several with one path in a process the first one.
-fn image_rows(directory: &Directory) -> FxHashMap<Place, u32> {
+fn image_rows(directory: &Directory) -> FxHashMap<ImageKey, u32> {
     let mut rows = FxHashMap::default();
     for (image, row) in directory.images.images().iter().zip(0..) {
         let process = key(directory.process_at(image.pid, image.first_seen)).filter(|_| image.pid != 0);

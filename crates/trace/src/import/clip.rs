@@ -116,9 +116,9 @@ mod tests {
     }
 
     /// Wait, ready, run and whether it was switched in.
-    type Told = (Option<i64>, Option<i64>, Option<i64>, bool);
+    type Clipped = (Option<i64>, Option<i64>, Option<i64>, bool);
 
-    fn told(start_ns: i64, end_ns: i64) -> Option<Told> {
+    fn told(start_ns: i64, end_ns: i64) -> Option<Clipped> {
         let row = clipped(slice(), Some((25, 40)), Range { start_ns, end_ns })?;
         Some((row.wait_ns, row.ready_ns, row.run_ns, row.in_ns.is_some()))
     }

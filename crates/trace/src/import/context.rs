@@ -9,7 +9,7 @@ use etwkit_etl::clock::Clock;
 
 use super::identity::{Identity, Who};
 use super::inputs::Inputs;
-use super::line::{Attached, Entry, Given, Half, Line, Seq, Whose};
+use super::line::{Attached, Entry, GivenStack, Half, Line, Seq, StackSource};
 use super::notes::Notes;
 use super::outbox::{Branches, Outbox};
 use super::range::Range;
@@ -121,7 +121,7 @@ impl<'d> Context<'d> {
         process: Option<ProcessKey>,
         row: Pending,
     ) -> Seq {
-        self.put(Entry::new(time, tid.map(Whose::Thread), process, row))
+        self.put(Entry::new(time, tid.map(StackSource::Thread), process, row))
     }
 
     /// Puts the stack of a context switch in the line, by which a thread comes to a processor.
@@ -139,7 +139,7 @@ impl<'d> Context<'d> {
     pub(super) fn wait_for(
         &mut self,
         time: i64,
-        whose: Whose,
+        whose: StackSource,
         process: Option<ProcessKey>,
         row: Pending,
     ) -> Seq {
@@ -185,11 +185,11 @@ impl<'d> Context<'d> {
         // A whole stack lies in one event. If it begins in the kernel, the user part may follow in an event
         // of its own, so that it counts as the kernel half.
         let half = if addresses.first().is_some_and(kernel) { Half::Kernel } else { Half::User };
-        self.attach(of, half, Given::Whole(addresses), cpu);
+        self.attach(of, half, GivenStack::Whole(addresses), cpu);
     }
 
     /// Takes a half of the stack of an event.
-    pub(super) fn attach(&mut self, of: Owner, half: Half, stack: Given<'_>, cpu: Option<u16>) {
+    pub(super) fn attach(&mut self, of: Owner, half: Half, stack: GivenStack<'_>, cpu: Option<u16>) {
         let whose = self.line.whose(of.timestamp, of.tid, of.pid);
         self.line.attach(of.timestamp, whose, half, stack, cpu);
     }

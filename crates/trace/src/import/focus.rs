@@ -37,7 +37,7 @@ struct Holder {
 #[derive(Debug, Clone, Copy)]
 enum Edge {
     /// Nanoseconds.
-    Told(i64),
+    Reported(i64),
     /// That of the trace.
     Trace,
     /// It was in the trace, but is not known.
@@ -46,7 +46,7 @@ enum Edge {
 
 /// Where the focus of a session is.
 #[derive(Debug, Clone, Copy)]
-enum Place {
+enum FocusState {
     /// Somewhere, since before the trace.
     Unknown,
     /// Nowhere, since the one with that id lost it.
@@ -61,7 +61,7 @@ type Session = Option<i32>;
 /// Follows the focus of each session.
 #[derive(Debug, Default)]
 pub(super) struct Foci {
-    places: BTreeMap<(Level, Session), Place>,
+    places: BTreeMap<(Level, Session), FocusState>,
     /// Session of the last change of threads whose session was known.
     last: Session,
 }
@@ -118,7 +118,7 @@ impl Foci {
         }
         let ns = context.ns(time);
         let stay = |holder, from, to| Stay { level, session, holder, from, to };
-        let (place, stays) = moved(known.unwrap_or(Place::Unknown), old, new, ns, stay);
+        let (place, stays) = moved(known.unwrap_or(FocusState::Unknown), old, new, ns, stay);
         self.places.insert((level, session), place);
         stays.into_iter().flatten().try_for_each(|stay| write(&stay, 0, context, sink))
     }
@@ -132,7 +132,7 @@ impl Foci {
     ) -> Result<(), SinkError> {
         let end_ns = context.ns(end);
         for ((level, session), place) in self.places {
-            if let Place::Held(holder, from) = place {
+            if let FocusState::Held(holder, from) = place {
                 write(&Stay { level, session, holder, from, to: Edge::Trace }, end_ns, context, sink)?;
             }
         }
@@ -143,37 +143,37 @@ impl Foci {
 /// Where the focus is behind a change, and the stays that it ends. An event that reports only one side has no
 /// `old` or no `new`.
 fn moved(
-    place: Place,
+    place: FocusState,
     old: Option<Holder>,
     new: Option<Holder>,
     ns: i64,
     stay: impl Fn(Holder, Edge, Edge) -> Stay,
-) -> (Place, [Option<Stay>; 2]) {
-    let now = Edge::Told(ns);
+) -> (FocusState, [Option<Stay>; 2]) {
+    let now = Edge::Reported(ns);
     let next = match (new, old) {
-        (Some(new), _) if new.id != 0 => Place::Held(new, now),
-        (_, Some(old)) => Place::Nobody(old.id),
-        _ => Place::Nobody(0),
+        (Some(new), _) if new.id != 0 => FocusState::Held(new, now),
+        (_, Some(old)) => FocusState::Nobody(old.id),
+        _ => FocusState::Nobody(0),
     };
     let someone = old.filter(|old| old.id != 0);
     match (place, new, someone) {
         // Another event reported it already.
-        (Place::Held(held, _), Some(new), _) if held.id == new.id => (place, [None, None]),
-        (Place::Held(held, _), None, Some(old)) if held.id != old.id => (place, [None, None]),
-        (Place::Nobody(_), None, _) => (place, [None, None]),
+        (FocusState::Held(held, _), Some(new), _) if held.id == new.id => (place, [None, None]),
+        (FocusState::Held(held, _), None, Some(old)) if held.id != old.id => (place, [None, None]),
+        (FocusState::Nobody(_), None, _) => (place, [None, None]),
         // A change in between was lost.
-        (Place::Held(held, from), _, Some(old)) if held.id != old.id => {
+        (FocusState::Held(held, from), _, Some(old)) if held.id != old.id => {
             (next, [Some(stay(held, from, Edge::Lost)), Some(stay(old, Edge::Lost, now))])
         }
-        (Place::Held(held, from), _, None) if old.is_some() => {
+        (FocusState::Held(held, from), _, None) if old.is_some() => {
             (next, [Some(stay(held, from, Edge::Lost)), None])
         }
-        (Place::Nobody(last), _, Some(old)) if last != old.id => {
+        (FocusState::Nobody(last), _, Some(old)) if last != old.id => {
             (next, [Some(stay(old, Edge::Lost, now)), None])
         }
-        (Place::Held(held, from), ..) => (next, [Some(stay(held, from, now)), None]),
-        (Place::Unknown, _, Some(old)) => (next, [Some(stay(old, Edge::Trace, now)), None]),
-        (Place::Unknown | Place::Nobody(_), ..) => (next, [None, None]),
+        (FocusState::Held(held, from), ..) => (next, [Some(stay(held, from, now)), None]),
+        (FocusState::Unknown, _, Some(old)) => (next, [Some(stay(old, Edge::Trace, now)), None]),
+        (FocusState::Unknown | FocusState::Nobody(_), ..) => (next, [None, None]),
     }
 }
 
@@ -193,19 +193,19 @@ fn session_of(process: ProcessKey, context: &Context<'_>) -> Session {
 fn write(stay: &Stay, end_ns: i64, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
     let range = context.range;
     let (from, to) = match (stay.from, stay.to) {
-        (Edge::Told(from), Edge::Told(to)) => (from, to),
-        (Edge::Told(from), Edge::Trace) => (from, end_ns.max(from)),
-        (Edge::Told(from), Edge::Lost) => (from, from),
+        (Edge::Reported(from), Edge::Reported(to)) => (from, to),
+        (Edge::Reported(from), Edge::Trace) => (from, end_ns.max(from)),
+        (Edge::Reported(from), Edge::Lost) => (from, from),
         // A stay that was there before the trace is counted from its start, which is time zero.
-        (Edge::Trace, Edge::Told(to)) => (to.min(0), to),
-        (Edge::Lost, Edge::Told(to)) => (to, to),
+        (Edge::Trace, Edge::Reported(to)) => (to.min(0), to),
+        (Edge::Lost, Edge::Reported(to)) => (to, to),
         (_, Edge::Trace | Edge::Lost) => return Ok(()),
     };
     if to < range.start_ns || from > range.end_ns {
         return Ok(());
     }
     let told = |edge| match edge {
-        Edge::Told(ns) => Some(ns).filter(|ns| range.contains(*ns)),
+        Edge::Reported(ns) => Some(ns).filter(|ns| range.contains(*ns)),
         Edge::Trace | Edge::Lost => None,
     };
     let is_whole = !matches!(stay.from, Edge::Lost) && !matches!(stay.to, Edge::Lost);

@@ -17,7 +17,7 @@ use crate::tracker::process::ProcessKey;
 const MAX_OPEN: usize = 1 << 22;
 
 /// An object: its class, terminal session and handle.
-type Place = (Class, u32, u64);
+type ObjectKey = (Class, u32, u64);
 
 #[derive(Debug)]
 struct Open {
@@ -29,7 +29,7 @@ struct Open {
 /// Follows objects from their creation to their end.
 #[derive(Debug, Default)]
 pub(super) struct GdiUser {
-    open: FxHashMap<Place, Open>,
+    open: FxHashMap<ObjectKey, Open>,
     dropped: u64,
 }
 
@@ -89,17 +89,17 @@ impl GdiUser {
     }
 
     /// The object of a handle; one that is not known was there before.
-    fn take(&mut self, read: &ObjectEvent, place: Place, owner: Option<ProcessKey>) -> Open {
+    fn take(&mut self, read: &ObjectEvent, place: ObjectKey, owner: Option<ProcessKey>) -> Open {
         self.open.remove(&place).unwrap_or_else(|| Open { row: row(read, "unknown"), owner, start: None })
     }
 
     /// Ends an object whose handle is given again: its end was lost.
-    fn reused(&mut self, place: Place, time: i64, context: &mut Context<'_>) {
+    fn reused(&mut self, place: ObjectKey, time: i64, context: &mut Context<'_>) {
         let Some(lost) = self.open.remove(&place) else { return };
         write(lost, "reused", time, context);
     }
 
-    fn insert(&mut self, place: Place, open: Open, context: &mut Context<'_>) {
+    fn insert(&mut self, place: ObjectKey, open: Open, context: &mut Context<'_>) {
         if self.open.len() < MAX_OPEN {
             self.open.insert(place, open);
             return;
@@ -110,7 +110,7 @@ impl GdiUser {
 
     /// Writes the objects that are there. Returns how many were not followed.
     pub(super) fn finish(self, end: i64, context: &mut Context<'_>) -> u64 {
-        let mut open: Vec<(Place, Open)> = self.open.into_iter().collect();
+        let mut open: Vec<(ObjectKey, Open)> = self.open.into_iter().collect();
         open.sort_unstable_by_key(|(place, open)| (open.row.create_ns, *place));
         for (_, open) in open {
             let outcome = if context.has_ended(open.owner, end) { "process_end" } else { "open" };

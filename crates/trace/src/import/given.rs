@@ -5,7 +5,7 @@ use crate::tracker::stack::StackId;
 
 /// A stack that is given to an event.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Given<'a> {
+pub(super) enum GivenStack<'a> {
     /// One that a key stands for.
     Keyed(StackId),
     /// Addresses, innermost first.
@@ -20,15 +20,15 @@ pub(super) enum EarlyStack {
 }
 
 impl EarlyStack {
-    pub(super) fn given(&self) -> Given<'_> {
+    pub(super) fn given(&self) -> GivenStack<'_> {
         match self {
-            Self::Keyed(id) => Given::Keyed(*id),
-            Self::Whole(addresses) => Given::Whole(addresses),
+            Self::Keyed(id) => GivenStack::Keyed(*id),
+            Self::Whole(addresses) => GivenStack::Whole(addresses),
         }
     }
 }
 
-impl Given<'_> {
+impl GivenStack<'_> {
     pub(super) fn is_empty(self) -> bool {
         match self {
             Self::Keyed(id) => id == StackId::EMPTY,

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::arena::{Arena, RawStack};
 use super::given::EarlyStack;
-pub(super) use super::given::Given;
+pub(super) use super::given::GivenStack;
 use crate::early::Early;
 use crate::tracker::process::ProcessKey;
 
@@ -35,7 +35,7 @@ const NO_SEQ: Seq = Seq::MAX;
 
 /// Whose stack an event may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Whose {
+pub(super) enum StackSource {
     /// That of a thread.
     Thread(u32),
     /// That of whichever thread of a process: where it is not known who ran.
@@ -43,7 +43,7 @@ pub(super) enum Whose {
 }
 
 /// Raw time, and whose stack.
-type Key = (i64, Whose);
+type Key = (i64, StackSource);
 
 /// One half of a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub(super) struct Entry<T> {
     /// Raw time.
     pub time: i64,
     /// Whose stack is meant; `None` if the event has no stack.
-    pub whose: Option<Whose>,
+    pub whose: Option<StackSource>,
     /// Process in which its addresses are looked up.
     pub process: Option<ProcessKey>,
     /// The processor of a context switch.
@@ -75,7 +75,12 @@ pub(super) struct Entry<T> {
 
 impl<T> Entry<T> {
     /// An event without a stack so far.
-    pub(super) const fn new(time: i64, whose: Option<Whose>, process: Option<ProcessKey>, row: T) -> Self {
+    pub(super) const fn new(
+        time: i64,
+        whose: Option<StackSource>,
+        process: Option<ProcessKey>,
+        row: T,
+    ) -> Self {
         Self {
             time,
             whose,
@@ -90,7 +95,7 @@ impl<T> Entry<T> {
 
     /// A context switch, whose stack may name another thread than the one that comes.
     pub(super) fn of_switch(time: i64, tid: u32, cpu: u16, process: Option<ProcessKey>, row: T) -> Self {
-        Self { switched_on: Some(cpu), ..Self::new(time, Some(Whose::Thread(tid)), process, row) }
+        Self { switched_on: Some(cpu), ..Self::new(time, Some(StackSource::Thread(tid)), process, row) }
     }
 
     fn slot(&mut self, half: Half) -> &mut RawStack {
@@ -134,7 +139,7 @@ pub(super) struct Line<T> {
     waiting: FxHashMap<Key, Chain>,
     /// Context switches that wait, by time and processor; [`NO_SEQ`] where there are several.
     switches: FxHashMap<(i64, u16), Seq>,
-    early: Early<Whose, (Half, EarlyStack)>,
+    early: Early<StackSource, (Half, EarlyStack)>,
     /// Waiting entries that take the stack of whichever thread of a process.
     of_processes: usize,
     pub(super) arena: Arena,
@@ -179,7 +184,7 @@ impl<T: Texts> Line<T> {
         let seq = self.next();
         if let Some(whose) = entry.whose {
             let key = (entry.time, whose);
-            self.of_processes += usize::from(matches!(whose, Whose::Process(_)));
+            self.of_processes += usize::from(matches!(whose, StackSource::Process(_)));
             if !self.early.is_empty() {
                 for (half, stack) in self.early.take(&key) {
                     let slot = entry.slot(half);
@@ -227,15 +232,22 @@ impl<T: Texts> Line<T> {
     /// Whose stack the one of a thread of that process and time is: that of the thread, unless only an event
     /// waits for which it is not known who ran.
     #[inline]
-    pub(super) fn whose(&self, time: i64, tid: u32, pid: u32) -> Whose {
-        let (thread, process) = (Whose::Thread(tid), Whose::Process(pid));
+    pub(super) fn whose(&self, time: i64, tid: u32, pid: u32) -> StackSource {
+        let (thread, process) = (StackSource::Thread(tid), StackSource::Process(pid));
         let waits = |whose| self.waiting.contains_key(&(time, whose));
         if self.of_processes > 0 && !waits(thread) && waits(process) { process } else { thread }
     }
 
     /// Gives a stack to the event of that time: the first one that lacks this half. `cpu` is the processor
     /// where the kernel logged the stack.
-    pub(super) fn attach(&mut self, time: i64, whose: Whose, half: Half, stack: Given<'_>, cpu: Option<u16>) {
+    pub(super) fn attach(
+        &mut self,
+        time: i64,
+        whose: StackSource,
+        half: Half,
+        stack: GivenStack<'_>,
+        cpu: Option<u16>,
+    ) {
         if stack.is_empty() {
             return;
         }
@@ -264,7 +276,7 @@ impl<T: Texts> Line<T> {
 
     /// Gives a stack of a thread of which no event of that time waits to the context switch of that time on
     /// its processor, if that is the only one and lacks this half. Else it may have come before its event.
-    fn attach_to_switch(&mut self, key: Key, half: Half, stack: Given<'_>, cpu: Option<u16>) {
+    fn attach_to_switch(&mut self, key: Key, half: Half, stack: GivenStack<'_>, cpu: Option<u16>) {
         let seq = cpu.and_then(|cpu| self.switches.get(&(key.0, cpu)).copied()).unwrap_or(NO_SEQ);
         let Self { entries, arena, first, attached, .. } = self;
         let switch = entries.get_mut(seq.wrapping_sub(*first) as usize).filter(|_| seq != NO_SEQ);
@@ -319,7 +331,7 @@ impl<T: Texts> Line<T> {
         let seq = self.first;
         self.first += 1;
         if let Some(whose) = entry.whose {
-            self.of_processes -= usize::from(matches!(whose, Whose::Process(_)));
+            self.of_processes -= usize::from(matches!(whose, StackSource::Process(_)));
         }
         if let Some(whose) = entry.whose
             && let Slot::Occupied(mut chain) = self.waiting.entry((entry.time, whose))

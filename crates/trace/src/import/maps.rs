@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::context::Context;
 use super::identity::key;
 use super::importer::{Declaration, Importer, IsShown, Learned};
-use super::line::{Seq, Whose};
+use super::line::{Seq, StackSource};
 use super::waiting::{self, Pending};
 use crate::declared::{Events, rows};
 use crate::sink::{Sink, SinkError};
@@ -26,7 +26,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
 const MAX_OPEN: usize = 1 << 22;
 
 /// First address in a process.
-type Place = (Option<ProcessKey>, u64);
+type MapKey = (Option<ProcessKey>, u64);
 
 #[derive(Debug)]
 struct Open {
@@ -37,7 +37,7 @@ struct Open {
 /// Pairs begins with ends.
 #[derive(Debug, Default)]
 struct Maps {
-    open: FxHashMap<Place, Open>,
+    open: FxHashMap<MapKey, Open>,
     next_id: i32,
     /// Mapped files that are not followed, since there are too many.
     dropped: u64,
@@ -54,8 +54,8 @@ impl Maps {
         let tid = event.thread_id().or(running);
         let who = tid.map(|tid| context.of_thread(tid, time));
         let (whose, place) = match (tid, who) {
-            (Some(tid), Some(who)) => (Whose::Thread(tid), who.process.or(process)),
-            _ => (Whose::Process(read.pid), process),
+            (Some(tid), Some(who)) => (StackSource::Thread(tid), who.process.or(process)),
+            _ => (StackSource::Process(read.pid), process),
         };
         let thread = who.map(|who| who.thread_key);
         let of = (process, read.base);
@@ -112,7 +112,7 @@ impl Maps {
         }
     }
 
-    fn insert(&mut self, of: Place, open: Open, context: &mut Context<'_>) {
+    fn insert(&mut self, of: MapKey, open: Open, context: &mut Context<'_>) {
         if self.open.len() < MAX_OPEN {
             self.open.insert(of, open);
             return;
@@ -145,7 +145,7 @@ impl Importer for Maps {
     ) -> Result<(), SinkError> {
         let end = learned.collected.end;
         context.notes.not_followed += self.dropped;
-        let mut open: Vec<(Place, Open)> = self.open.into_iter().collect();
+        let mut open: Vec<(MapKey, Open)> = self.open.into_iter().collect();
         open.sort_unstable_by_key(|((process, base), open)| {
             (open.row.map_ns, process.map(|process| process.0), *base)
         });

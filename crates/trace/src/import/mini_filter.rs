@@ -49,7 +49,7 @@ const MAX_HELD: usize = 1 << 16;
 
 /// A call of which more may be reported.
 #[derive(Debug)]
-struct Told {
+struct OpenCall {
     row: MiniFilter,
     routine: u64,
     /// The event whose stack the row takes.
@@ -63,9 +63,9 @@ struct Told {
 struct MiniFilters {
     /// Whether there are calls that need names of files.
     wants_names: bool,
-    open: FxHashMap<Call, Told>,
+    open: FxHashMap<Call, OpenCall>,
     /// The latest call on each processor: its failure and its end are reported one behind the other.
-    latest: FxHashMap<u16, (Call, Told)>,
+    latest: FxHashMap<u16, (Call, OpenCall)>,
     /// Paths of open files, by file object.
     paths: FxHashMap<u64, Arc<str>>,
     /// Gaps in the recording that are known.
@@ -76,41 +76,41 @@ impl MiniFilters {
     fn step(&mut self, read: &Callback, event: &RawEvent<'_>, context: &mut Context<'_>) {
         let time = event.timestamp;
         let latest = self.latest.remove(&event.cpu);
-        if let Some((call, mut told)) = latest {
+        if let Some((of, mut call)) = latest {
             let is_new = match read.step {
                 Step::Start => false,
-                Step::End(_) => !told.is_ended,
-                Step::Failure(_) => told.row.status.is_none(),
+                Step::End(_) => !call.is_ended,
+                Step::Failure(_) => call.row.status.is_none(),
             };
-            if call == read.call && is_new {
-                tell(&mut told, read.step, time, context);
-                return write(told, time, context);
+            if of == read.call && is_new {
+                fill(&mut call, read.step, time, context);
+                return write(call, time, context);
             }
-            write(told, time, context);
+            write(call, time, context);
         }
         if read.step == Step::Start {
             return self.start(read, event, context);
         }
         let open = self.open.remove(&read.call);
-        let mut told = open.unwrap_or_else(|| self.told(read, event, context));
-        tell(&mut told, read.step, time, context);
-        self.latest.insert(event.cpu, (read.call, told));
+        let mut call = open.unwrap_or_else(|| self.call(read, event, context));
+        fill(&mut call, read.step, time, context);
+        self.latest.insert(event.cpu, (read.call, call));
     }
 
     fn start(&mut self, read: &Callback, event: &RawEvent<'_>, context: &mut Context<'_>) {
-        let mut told = self.told(read, event, context);
-        told.row.start_ns = Some(context.ns(event.timestamp));
+        let mut call = self.call(read, event, context);
+        call.row.start_ns = Some(context.ns(event.timestamp));
         if self.open.len() >= MAX_HELD {
             self.give_up(event.timestamp, context);
         }
-        if let Some(lost) = self.open.insert(read.call, told) {
+        if let Some(lost) = self.open.insert(read.call, call) {
             // Its end was lost: the same addresses are another call by now.
             write(lost, event.timestamp, context);
         }
     }
 
     /// A call of which the first event came.
-    fn told(&self, read: &Callback, event: &RawEvent<'_>, context: &mut Context<'_>) -> Told {
+    fn call(&self, read: &Callback, event: &RawEvent<'_>, context: &mut Context<'_>) -> OpenCall {
         let time = event.timestamp;
         let tid = event.thread_id().or(context.running_on(event.cpu));
         let who = tid.map(|tid| context.of_thread(tid, time));
@@ -125,7 +125,7 @@ impl MiniFilters {
             ..MiniFilter::default()
         };
         let stack = Some(context.wait(time, tid, process, Pending::Start));
-        Told { row, routine: read.call.routine, stack, is_ended: false }
+        OpenCall { row, routine: read.call.routine, stack, is_ended: false }
     }
 
     fn path(&self, read: &Callback, time: i64, context: &Context<'_>) -> Option<Arc<str>> {
@@ -136,9 +136,9 @@ impl MiniFilters {
 
     /// Writes the calls that have not ended, in the order of their begins.
     fn give_up(&mut self, time: i64, context: &mut Context<'_>) {
-        let mut open: Vec<Told> = self.open.drain().map(|(_, told)| told).collect();
-        open.sort_unstable_by_key(|told| told.stack);
-        open.into_iter().for_each(|told| write(told, time, context));
+        let mut open: Vec<OpenCall> = self.open.drain().map(|(_, call)| call).collect();
+        open.sort_unstable_by_key(|call| call.stack);
+        open.into_iter().for_each(|call| write(call, time, context));
     }
 }
 
@@ -193,36 +193,37 @@ impl Importer for MiniFilters {
         _: &mut dyn Sink,
     ) -> Result<(), SinkError> {
         let end = learned.collected.end;
-        let mut latest: Vec<(u16, Told)> = self.latest.drain().map(|(cpu, (_, told))| (cpu, told)).collect();
-        latest.sort_unstable_by_key(|(cpu, told)| (told.row.end_ns, *cpu));
-        latest.into_iter().for_each(|(_, told)| write(told, end, context));
+        let mut latest: Vec<(u16, OpenCall)> =
+            self.latest.drain().map(|(cpu, (_, call))| (cpu, call)).collect();
+        latest.sort_unstable_by_key(|(cpu, call)| (call.row.end_ns, *cpu));
+        latest.into_iter().for_each(|(_, call)| write(call, end, context));
         self.give_up(end, context);
         Ok(())
     }
 }
 
 /// Puts what an event has into a row.
-fn tell(told: &mut Told, step: Step, time: i64, context: &Context<'_>) {
+fn fill(call: &mut OpenCall, step: Step, time: i64, context: &Context<'_>) {
     let ns = context.ns(time);
     match step {
         Step::Start => {}
         Step::End(start) => {
-            told.is_ended = true;
-            told.row.start_ns = Some(context.ns(start));
-            told.row.end_ns = Some(ns);
+            call.is_ended = true;
+            call.row.start_ns = Some(context.ns(start));
+            call.row.end_ns = Some(ns);
         }
         Step::Failure(status) => {
-            told.row.status = Some(status.cast_signed());
-            told.row.end_ns = told.row.end_ns.or(Some(ns));
+            call.row.status = Some(status.cast_signed());
+            call.row.end_ns = call.row.end_ns.or(Some(ns));
         }
     }
     let length = |(start, end): (i64, i64)| end.saturating_sub(start);
-    told.row.duration_ns = told.row.start_ns.zip(told.row.end_ns).map(length);
+    call.row.duration_ns = call.row.start_ns.zip(call.row.end_ns).map(length);
 }
 
 /// Hands a row on, if it began in the range.
-fn write(told: Told, time: i64, context: &mut Context<'_>) {
-    let Told { row, routine, stack, .. } = told;
+fn write(call: OpenCall, time: i64, context: &mut Context<'_>) {
+    let OpenCall { row, routine, stack, .. } = call;
     if row.start_ns.or(row.end_ns).is_some_and(|ns| context.range.contains(ns)) {
         let row = waiting::row(row, move |row, stacks| {
             row.stack_id = stacks.of(stack);

@@ -7,9 +7,9 @@ use rustc_hash::FxHashMap;
 use super::identity::key;
 use super::line::{Entry, Seq};
 use super::outbox::{Branches, Left, Message};
-use super::stacks::{Place, Stacks};
+use super::stacks::{Stacks, Viewpoint};
 use super::tables::Tables;
-use super::waiting::{Found, Pending};
+use super::waiting::{Pending, RowStacks};
 use crate::sink::{Sink, SinkError};
 use crate::table::Lbr;
 use crate::tracker::process::ProcessKey;
@@ -73,7 +73,7 @@ impl<'d> Rows<'d> {
     }
 
     fn branches(&mut self, of: &Branches, sink: &mut dyn Sink) -> Result<(), SinkError> {
-        let place = Place { process: of.process, time: of.time };
+        let place = Viewpoint { process: of.process, time: of.time };
         for (from, to) in &of.branches {
             let ends = (self.stacks.frame(place, *from), self.stacks.frame(place, *to));
             *self.branches.entry((of.process, ends.0, ends.1)).or_default() += 1;
@@ -94,8 +94,8 @@ impl<'d> Rows<'d> {
     fn row(&mut self, seq: Seq, entry: Entry<Pending>, sink: &mut dyn Sink) -> Result<(), SinkError> {
         let Self { stacks, starts, tables, .. } = self;
         stacks.advance(seq);
-        let place = Place { process: entry.process, time: entry.time };
-        let mut found = Found { stacks, starts, place, kernel: entry.kernel, user: entry.user };
+        let place = Viewpoint { process: entry.process, time: entry.time };
+        let mut found = RowStacks { stacks, starts, place, kernel: entry.kernel, user: entry.user };
         match entry.row {
             Pending::Row(row) => return row.leave(&mut found, tables, sink),
             Pending::Start => {

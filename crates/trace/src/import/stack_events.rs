@@ -6,7 +6,7 @@ use etwkit_etl::RawEvent;
 
 use super::context::Context;
 use super::importer::{Declaration, Importer, IsShown, Learned};
-use super::line::{Given, Half};
+use super::line::{GivenStack, Half};
 use crate::declared::{Events, Topic, sums};
 use crate::sink::{Sink, SinkError};
 use crate::table::{Frame, Row, Stack};
@@ -71,7 +71,7 @@ impl Importer for StackEvents<'_> {
         let read = Owner::parse(payload).zip(stack::key(payload, Owner::LEN, pointer_size));
         let Some((owner, key)) = read else { return Ok(false) };
         match self.keys.resolve(event.timestamp, key, part) {
-            Some(stack) => context.attach(owner, half, Given::Keyed(stack), Some(event.cpu)),
+            Some(stack) => context.attach(owner, half, GivenStack::Keyed(stack), Some(event.cpu)),
             None => self.unknown_keys += 1,
         }
         Ok(true)

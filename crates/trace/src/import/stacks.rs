@@ -29,7 +29,7 @@ const MAX_ROWS: usize = 1 << 13;
 
 /// Where a stack's addresses are looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct Viewpoint {
     /// The process; the kernel's modules are seen from every process.
     pub process: Option<ProcessKey>,
     /// Raw time.
@@ -135,7 +135,7 @@ impl<'d> Stacks<'d> {
     }
 
     /// Row of the stack whose kernel half lies on its user half; `None` if both are empty.
-    pub(super) fn stack(&mut self, place: Place, kernel: RawStack, user: RawStack) -> Option<i32> {
+    pub(super) fn stack(&mut self, place: Viewpoint, kernel: RawStack, user: RawStack) -> Option<i32> {
         if kernel == RawStack::Empty && user == RawStack::Empty {
             return None;
         }
@@ -146,7 +146,7 @@ impl<'d> Stacks<'d> {
 
     /// Row of the stack whose kernel half is missing, with the address at which the kernel was on top of its
     /// user half.
-    pub(super) fn without_kernel_half(&mut self, place: Place, address: u64, user: RawStack) -> i32 {
+    pub(super) fn without_kernel_half(&mut self, place: Viewpoint, address: u64, user: RawStack) -> i32 {
         self.make_room();
         let innermost = Half { is_keyed: false, id: self.whole.intern(&[address]) };
         let halves = (innermost, self.half(user));
@@ -160,7 +160,7 @@ impl<'d> Stacks<'d> {
         }
     }
 
-    fn of_halves(&mut self, place: Place, halves: (Half, Half)) -> i32 {
+    fn of_halves(&mut self, place: Viewpoint, halves: (Half, Half)) -> i32 {
         let mut memo = self.memo(place);
         let node = match memo.stacks.get(&halves) {
             Some(node) => *node,
@@ -176,7 +176,7 @@ impl<'d> Stacks<'d> {
         is_lacking && is_kernel_address(address, self.directory.pointer_size())
     }
 
-    fn new_stack(&mut self, memo: &mut Memo, place: Place, (kernel, user): (Half, Half)) -> u32 {
+    fn new_stack(&mut self, memo: &mut Memo, place: Viewpoint, (kernel, user): (Half, Half)) -> u32 {
         let mut addresses = std::mem::take(&mut self.addresses);
         addresses.extend(self.tree(kernel).frames(kernel.id));
         addresses.extend(self.tree(user).frames(user.id));
@@ -200,13 +200,13 @@ impl<'d> Stacks<'d> {
     }
 
     /// Row of the stack that consists of one address.
-    pub(super) fn single(&mut self, place: Place, address: u64) -> i32 {
+    pub(super) fn single(&mut self, place: Viewpoint, address: u64) -> i32 {
         let frame = self.frame(place, address);
         self.node(Top::NONE, frame).id() as i32
     }
 
     /// Row of the frame of an address.
-    pub(super) fn frame(&mut self, place: Place, address: u64) -> u32 {
+    pub(super) fn frame(&mut self, place: Viewpoint, address: u64) -> u32 {
         let mut memo = self.memo(place);
         let frame = self.frame_in(&mut memo, place, address);
         self.give_back(place, memo);
@@ -214,7 +214,7 @@ impl<'d> Stacks<'d> {
     }
 
     /// Takes the memory of a process, emptied if its modules changed meanwhile.
-    fn memo(&mut self, place: Place) -> Memo {
+    fn memo(&mut self, place: Viewpoint) -> Memo {
         let index = place.process.map_or(0, |process| process.0 as usize + 1);
         if index >= self.memos.len() {
             self.memos.resize_with(index + 1, Memo::default);
@@ -228,7 +228,7 @@ impl<'d> Stacks<'d> {
         memo
     }
 
-    fn give_back(&mut self, place: Place, memo: Memo) {
+    fn give_back(&mut self, place: Viewpoint, memo: Memo) {
         if let Some(home) = self.memos.get_mut(place.process.map_or(0, |process| process.0 as usize + 1)) {
             *home = memo;
         }
@@ -247,7 +247,7 @@ impl<'d> Stacks<'d> {
         top
     }
 
-    fn frame_in(&mut self, memo: &mut Memo, place: Place, address: u64) -> u32 {
+    fn frame_in(&mut self, memo: &mut Memo, place: Viewpoint, address: u64) -> u32 {
         if let Some(frame) = memo.frames.get(&address) {
             return *frame;
         }
@@ -279,7 +279,7 @@ impl<'d> Stacks<'d> {
         frame
     }
 
-    fn method(&self, place: Place, address: u64) -> Option<u32> {
+    fn method(&self, place: Viewpoint, address: u64) -> Option<u32> {
         let pid = self.directory.processes.instance(place.process?)?.pid;
         let first = self.first_method.get(&pid)?;
         self.methods.index_at(pid, address, place.time).map(|index| first + index as u32)
@@ -346,7 +346,7 @@ impl Epochs {
     }
 
     /// The latest change that is not behind a time, and the first one that is.
-    fn around(&self, place: Place) -> (i64, i64) {
+    fn around(&self, place: Viewpoint) -> (i64, i64) {
         let own = place.process.and_then(|process| self.processes.get(&process));
         let (mut from, mut until) = (i64::MIN, i64::MAX);
         for times in [Some(&self.kernel), own].into_iter().flatten() {

@@ -15,7 +15,7 @@ use super::interrupts::Interrupts;
 use super::line::Seq;
 use super::range::Range;
 use super::tables::Tables;
-use super::waiting::{Found, Pending, Waiting};
+use super::waiting::{Pending, RowStacks, Waiting};
 use super::{alpc, calls, dpc, page_fault};
 use crate::declared::{Events, Topic, rows};
 use crate::gaps::{Edge, GapWatch};
@@ -436,7 +436,7 @@ impl Waiting for SliceRow {
 
     fn leave(
         self: Box<Self>,
-        stacks: &mut Found<'_, '_>,
+        stacks: &mut RowStacks<'_, '_>,
         tables: &mut Tables,
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {

@@ -2,7 +2,7 @@
 
 use etwkit_decode::kernel::Hook;
 use etwkit_decode::kernel::power_setting::KERNEL_POWER;
-use etwkit_decode::timer::{Resolution, TimerReader, Whose, id};
+use etwkit_decode::timer::{Requester, Resolution, TimerReader, id};
 use etwkit_etl::RawEvent;
 use rustc_hash::FxHashMap;
 
@@ -52,11 +52,11 @@ impl Timers {
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
         let (asker, kind, application) = match told.whose {
-            Whose::Process(pid, application) => {
+            Requester::Process(pid, application) => {
                 (Asker::Process(context.directory.process_at(pid, time), pid), "process", Some(application))
             }
-            Whose::Kernel => (Asker::Kernel, "kernel", None),
-            Whose::System => (Asker::System, "system", None),
+            Requester::Kernel => (Asker::Kernel, "kernel", None),
+            Requester::System => (Asker::System, "system", None),
         };
         let resolution_ns = i64::from(told.resolution).saturating_mul(UNIT_NS);
         let held = self.open.get(&asker);

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use super::context::Context;
 use super::identity::key;
 use super::importer::{Declaration, Importer, IsShown, Learned};
-use super::line::Whose;
+use super::line::StackSource;
 use super::waiting;
 use crate::declared::{Events, Topic, rows};
 use crate::sink::{Sink, SinkError};
@@ -81,8 +81,8 @@ impl VirtualMemory {
         self.allocations += 1;
         // Memory may be that of another process than the caller's, in which the stack is.
         let (whose, place) = match (tid, thread) {
-            (Some(tid), Some(who)) => (Whose::Thread(tid), who.process.or(process)),
-            _ => (Whose::Process(read.pid), process),
+            (Some(tid), Some(who)) => (StackSource::Thread(tid), who.process.or(process)),
+            _ => (StackSource::Process(read.pid), process),
         };
         let row = waiting::row(row, |row, stacks| row.stack_id = stacks.own());
         context.wait_for(time, whose, place, row);

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::arena::RawStack;
 use super::line::{Seq, Texts};
-use super::stacks::{Place, Stacks};
+use super::stacks::{Stacks, Viewpoint};
 use super::tables::Tables;
 use crate::sink::{Sink, SinkError};
 use crate::table::{Row, Table};
@@ -42,7 +42,7 @@ pub(super) trait Waiting: fmt::Debug + Send {
     /// Takes its stacks and hands it on. Done on the thread that makes rows.
     fn leave(
         self: Box<Self>,
-        stacks: &mut Found<'_, '_>,
+        stacks: &mut RowStacks<'_, '_>,
         tables: &mut Tables,
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError>;
@@ -58,7 +58,7 @@ struct Filling<R, F> {
 /// A row that waits. `fill` puts the stacks into it.
 pub(super) fn row<R: Row + fmt::Debug + Send>(
     row: R,
-    fill: impl FnOnce(&mut R, &mut Found<'_, '_>) + Send + 'static,
+    fill: impl FnOnce(&mut R, &mut RowStacks<'_, '_>) + Send + 'static,
 ) -> Pending {
     Pending::Row(Box::new(Filling { text_bytes: row.text_bytes(), row, fill }))
 }
@@ -72,7 +72,7 @@ impl<R: fmt::Debug, F> fmt::Debug for Filling<R, F> {
 impl<R, F> Waiting for Filling<R, F>
 where
     R: Row + fmt::Debug + Send,
-    F: FnOnce(&mut R, &mut Found<'_, '_>) + Send,
+    F: FnOnce(&mut R, &mut RowStacks<'_, '_>) + Send,
 {
     fn table(&self) -> &'static Table {
         R::TABLE
@@ -84,7 +84,7 @@ where
 
     fn leave(
         self: Box<Self>,
-        stacks: &mut Found<'_, '_>,
+        stacks: &mut RowStacks<'_, '_>,
         tables: &mut Tables,
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
@@ -95,12 +95,12 @@ where
 }
 
 /// The stacks that were found for a row.
-pub(super) struct Found<'a, 'd> {
+pub(super) struct RowStacks<'a, 'd> {
     pub(super) stacks: &'a mut Stacks<'d>,
     /// Stacks of starts, until the rows that take them come.
     pub(super) starts: &'a mut FxHashMap<Seq, i32>,
     /// Where addresses of the row are looked up.
-    pub(super) place: Place,
+    pub(super) place: Viewpoint,
     pub(super) kernel: RawStack,
     pub(super) user: RawStack,
 }
@@ -114,7 +114,7 @@ pub(super) struct Sampled {
     pub(super) is_incomplete: bool,
 }
 
-impl Found<'_, '_> {
+impl RowStacks<'_, '_> {
     /// The stack of the event itself.
     pub(super) fn own(&mut self) -> Option<i32> {
         self.stacks.stack(self.place, self.kernel, self.user)
@@ -145,6 +145,6 @@ impl Found<'_, '_> {
 
     /// The frame of an address of the kernel, which is the same whatever process runs.
     pub(super) fn kernel_frame(&mut self, address: u64) -> i32 {
-        self.stacks.frame(Place { process: None, time: self.place.time }, address) as i32
+        self.stacks.frame(Viewpoint { process: None, time: self.place.time }, address) as i32
     }
 }

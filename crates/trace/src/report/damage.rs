@@ -60,7 +60,7 @@ impl From<&Damage> for DamageReport {
             places: count.places,
             bytes: count.bytes,
         };
-        let place = |place: &etwkit_etl::damage::Place| DamagePlace {
+        let place = |place: &etwkit_etl::damage::DamageAt| DamagePlace {
             kind: place.kind.name(),
             file: place.file,
             offset: place.offset,

@@ -66,7 +66,7 @@ impl Chains {
 
 /// What a stack can have as its tag.
 #[derive(Debug, Clone, Copy)]
-struct Found {
+struct TagMatch {
     priority: i32,
     /// Position of the name.
     name: u32,
@@ -160,7 +160,7 @@ fn rules_of_frames<F: Frames + ?Sized>(set: &TagSet, frames: &F) -> Vec<u32> {
 struct Finder<'s, F: ?Sized> {
     rules: &'s [Rule],
     frames: &'s F,
-    found: Vec<Found>,
+    found: Vec<TagMatch>,
     names: Vec<Box<str>>,
     positions: FxHashMap<Box<str>, u32>,
     /// Of a rule, and a neighbour that it adds.
@@ -169,7 +169,7 @@ struct Finder<'s, F: ?Sized> {
 
 impl<'s, F: Frames + ?Sized> Finder<'s, F> {
     fn new(set: &'s TagSet, frames: &'s F) -> Self {
-        let nothing = Found { priority: i32::MIN, name: NOTHING, wants_callee: None };
+        let nothing = TagMatch { priority: i32::MIN, name: NOTHING, wants_callee: None };
         let (names, positions) = (vec![OTHER.into()], FxHashMap::from_iter([(OTHER.into(), NOTHING)]));
         Self {
             rules: &set.rules,
@@ -226,7 +226,7 @@ impl<'s, F: Frames + ?Sized> Finder<'s, F> {
             next
         });
         let found = self.found.len() as u32;
-        self.found.push(Found { priority: *priority, name, wants_callee: wants_callee.then_some(rule) });
+        self.found.push(TagMatch { priority: *priority, name, wants_callee: wants_callee.then_some(rule) });
         self.known.insert((rule, neighbour), found);
         found
     }

@@ -11,7 +11,7 @@ use etwkit_query::Session;
 use etwkit_query::dump::ask;
 use etwkit_synth::Options;
 use etwkit_terminal::Exit;
-use etwkit_wpa::{Front, LineArgs, Output, ProfileArgs, Told};
+use etwkit_wpa::{Emitted, Front, LineArgs, Output, ProfileArgs};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -109,12 +109,12 @@ impl Front for Place {
         Ok(Arc::new(self.engine.open(&Asking::default(), &[path.to_owned()], &mut self.notes)?))
     }
 
-    fn tell(&mut self, told: Told<'_>) -> Result<()> {
-        match told {
-            Told::Line(line) => self.lines.push(line.to_owned()),
-            Told::Note(note) => self.notes.push(note.to_owned()),
-            Told::JsonStart(_) => {}
-            Told::Json(value) => self.json.push(value.clone()),
+    fn emit(&mut self, what: Emitted<'_>) -> Result<()> {
+        match what {
+            Emitted::Line(line) => self.lines.push(line.to_owned()),
+            Emitted::Note(note) => self.notes.push(note.to_owned()),
+            Emitted::JsonStart(_) => {}
+            Emitted::Json(value) => self.json.push(value.clone()),
         }
         Ok(())
     }

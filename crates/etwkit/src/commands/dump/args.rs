@@ -14,7 +14,7 @@ use etwkit_query::test_run::Selection;
 use etwkit_query::text::{ProcessFormat, Text};
 use etwkit_query::time_format::{DEFAULT_DIGITS, TimeFormat, TimeWriter};
 
-use crate::options::{Given, OUTPUT};
+use crate::options::{OUTPUT, OptionGroup};
 
 /// What to read and how to print.
 #[derive(Debug, Args)]
@@ -30,7 +30,7 @@ pub(crate) struct Common {
     #[arg(long)]
     pub(super) recursive: bool,
     #[command(flatten)]
-    pub(super) tests: Given<Selection>,
+    pub(super) tests: OptionGroup<Selection>,
     /// Print a line that names the command and the format, then one object on each line
     #[arg(long, conflicts_with = "csv", help_heading = OUTPUT)]
     pub(crate) json: bool,
