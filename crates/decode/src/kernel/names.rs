@@ -43,7 +43,7 @@ const ALL: &[&[(u8, u8, &str)]] = &[
 
 #[test]
 fn types_have_the_names_of_the_text_tables() {
-    let named = |row: &crate::tables::Known| {
+    let named = |row: &crate::tables::KnownEvent| {
         let (_, name) = row.name.rsplit_once('/')?;
         Some(((row.group?, row.id), name.to_owned()))
     };

@@ -204,7 +204,7 @@ impl Search<'_> {
 
 /// Why a place of a server has no file: this place, or all of the server.
 enum Stop {
-    StorePath(String),
+    Place(String),
     Server(String),
 }
 
