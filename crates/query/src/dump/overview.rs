@@ -15,9 +15,10 @@ pub use super::overview_rows::{
     Content, FileShare, MethodShare, ModuleShare, Next, Note, ProcessShare, ProviderEvents, Recording,
     TopicEvents,
 };
-use super::overview_sql::{COUNTS, NOTES, PROVIDERS, TOPICS};
+use super::overview_sql::{COUNTS, METHODS, MODULES, NOTES, PROVIDERS, RECORDING, TOPICS};
 use super::path::WHOLE_PATH;
 use super::rows::Field;
+use super::stats::CLASSES;
 use super::{Error, Result, ask, overview_next, overview_view};
 use crate::Session;
 use crate::question::{Above, Answer, Form, Question, Shows, Words, fields, option};
@@ -148,17 +149,17 @@ impl OverviewRequest {
         Ok(Answer::report(tables).below(Above::Name))
     }
 
-    pub(super) fn processes(&self) -> CpuRequest {
+    fn processes(&self) -> CpuRequest {
         CpuRequest { time: self.time, ..CpuRequest::default() }
     }
 
-    pub(super) fn files(&self) -> DiskRequest {
+    fn files(&self) -> DiskRequest {
         let sort = DiskSort::TotalTime;
         DiskRequest { level: WHOLE_PATH, sort, time: self.time, ..DiskRequest::default() }
     }
 
     /// Methods of a part of the trace; those of all of it have a table.
-    pub(super) fn methods(&self) -> Option<MethodRequest> {
+    fn methods(&self) -> Option<MethodRequest> {
         let request = MethodRequest { with_idle: true, time: self.time, ..MethodRequest::default() };
         (!self.time.is_unlimited()).then_some(request)
     }
@@ -166,6 +167,32 @@ impl OverviewRequest {
     /// Rows of each list.
     const fn most(&self) -> usize {
         if self.top == 0 { usize::MAX } else { self.top }
+    }
+
+    /// A query of which no more rows are wanted.
+    fn limited(&self, sql: &str) -> String {
+        if self.top == 0 { sql.to_owned() } else { format!("{sql} LIMIT {}", self.top) }
+    }
+
+    /// The question for a table.
+    #[must_use]
+    pub fn sql(&self, table: OverviewTable) -> String {
+        match table {
+            OverviewTable::Recording => RECORDING.replace("CLASSES", CLASSES),
+            OverviewTable::Processes => self.processes().sql(),
+            OverviewTable::Modules => {
+                self.methods().map_or_else(|| self.limited(MODULES), |asked| asked.sql())
+            }
+            OverviewTable::Methods => {
+                self.methods().map_or_else(|| self.limited(METHODS), |asked| asked.sql())
+            }
+            OverviewTable::Files => self.files().sql(),
+            OverviewTable::Contents => COUNTS.to_owned(),
+            OverviewTable::Providers => PROVIDERS.to_owned(),
+            OverviewTable::Topics => TOPICS.to_owned(),
+            OverviewTable::Health => NOTES.to_owned(),
+            OverviewTable::Next => overview_next::answering_sql(),
+        }
     }
 }
 

@@ -1,37 +1,5 @@
 //! The SQL of an overview.
 
-use super::overview::{OverviewRequest, OverviewTable};
-use super::overview_next;
-use super::stats::CLASSES;
-
-impl OverviewRequest {
-    /// A query of which no more rows are wanted.
-    pub(super) fn limited(&self, sql: &str) -> String {
-        if self.top == 0 { sql.to_owned() } else { format!("{sql} LIMIT {}", self.top) }
-    }
-
-    /// The question for a table.
-    #[must_use]
-    pub fn sql(&self, table: OverviewTable) -> String {
-        match table {
-            OverviewTable::Recording => RECORDING.replace("CLASSES", CLASSES),
-            OverviewTable::Processes => self.processes().sql(),
-            OverviewTable::Modules => {
-                self.methods().map_or_else(|| self.limited(MODULES), |asked| asked.sql())
-            }
-            OverviewTable::Methods => {
-                self.methods().map_or_else(|| self.limited(METHODS), |asked| asked.sql())
-            }
-            OverviewTable::Files => self.files().sql(),
-            OverviewTable::Contents => COUNTS.to_owned(),
-            OverviewTable::Providers => PROVIDERS.to_owned(),
-            OverviewTable::Topics => TOPICS.to_owned(),
-            OverviewTable::Health => NOTES.to_owned(),
-            OverviewTable::Next => overview_next::answering_sql(),
-        }
-    }
-}
-
 pub(super) const TOPICS: &str = "SELECT topic, events FROM topic WHERE is_recorded";
 
 pub(super) const COUNTS: &str = "SELECT what, count, coalesce(more, 0) AS more, of FROM (
@@ -59,7 +27,7 @@ GROUP BY 1 ORDER BY 2 DESC, 1";
 pub(super) const NOTES: &str = "SELECT severity, count, position, message FROM diagnostic WHERE severity <> 'info' ORDER BY severity, count DESC";
 
 /// Methods of the whole trace.
-const METHODS: &str =
+pub(super) const METHODS: &str =
     "SELECT p.name AS process, p.pid, c.module, c.method, c.exclusive_ns, c.cpu_ns, c.wait_ns
 FROM cpu_method c LEFT JOIN process p ON p.process_key = c.process_key
 WHERE c.exclusive_ns > 0 ORDER BY c.exclusive_ns DESC, c.process_key, c.module, c.method";
@@ -67,7 +35,7 @@ WHERE c.exclusive_ns > 0 ORDER BY c.exclusive_ns DESC, c.process_key, c.module, 
 /// CPU of each module, by path in any case, since Windows ignores the case of paths. Only code that .NET
 /// compiled at run time has a name without a file: names of native functions come from the symbols of a
 /// module.
-const MODULES: &str = "SELECT kind, min(module) AS module, min(module_path) AS module_path, sum(exclusive_ns) AS exclusive_ns
+pub(super) const MODULES: &str = "SELECT kind, min(module) AS module, min(module_path) AS module_path, sum(exclusive_ns) AS exclusive_ns
 FROM (
   SELECT module, module_path, exclusive_ns,
     CASE WHEN module IS NOT NULL THEN 'module' WHEN starts_with(method, '+') OR starts_with(method, '0x') THEN 'unknown' ELSE 'dotnet' END AS kind
@@ -77,7 +45,7 @@ GROUP BY kind, lower(coalesce(module_path, module))
 HAVING sum(exclusive_ns) > 0
 ORDER BY exclusive_ns DESC, kind, module_path, module";
 
-const RECORDING: &str = "SELECT file_name, computer, os_name, os_version, processors,
+pub(super) const RECORDING: &str = "SELECT file_name, computer, os_name, os_version, processors,
        CLASSES AS core_classes, cpu_mhz, memory_bytes, start_utc, duration_ns, range_start_ns, range_end_ns, events,
        (SELECT count(switches) FROM cpu_process) + (SELECT count(wait_ns) FROM cpu_method) > 0 AS has_switches,
        (SELECT coalesce(sum(samples), 0) + coalesce(max(cpu_ns), 0) FROM cpu_process) > 0 AS has_samples,
