@@ -114,6 +114,7 @@ impl<W: Write + Seek> Sim<W> {
             cpus: (0..plan.cpus).map(|_| CpuState::default()).collect(),
             threads: plan.threads.iter().map(|(_, thread)| ThreadState::new(thread, length)).collect(),
             programs: plan.programs.iter().map(|_| lifetime::ProgramState::default()).collect(),
+            // Windows has 32 priorities.
             ready: (0..32).map(|_| VecDeque::new()).collect(),
             questions: VecDeque::new(),
             idle_servers: VecDeque::new(),
@@ -172,6 +173,7 @@ impl<W: Write + Seek> Sim<W> {
         for thread in self.threads.keys() {
             if self.plan.threads[thread].born == Born::Before {
                 self.threads[thread].alive = true;
+                // Threads of a machine that has run for hours are out of step with each other.
                 let time = now + 10 * i64::from(self.rng.between(10, 2000));
                 self.plan_at(time, Happening::Timer(thread));
             }

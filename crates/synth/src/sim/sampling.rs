@@ -24,6 +24,7 @@ impl<W: Write + Seek> Sim<W> {
         let start = self.tape.next();
         self.plan_at(start + i64::from(self.plan.interval), Happening::Sample(cpu));
         let current = self.cpus[cpu].current;
+        // A DPC interrupts whatever runs, and the idle loop, too.
         let in_dpc = self.rng.chance(DPC_SAMPLES);
         let address = match current {
             _ if in_dpc => self.plan.routines.in_dpc + 4 * self.rng.below(64),

@@ -255,6 +255,7 @@ impl<W: Write + Seek> Sim<W> {
 
     /// A thread that did not want to stop waits for a processor: in front if it was preempted, else behind.
     fn put_back(&mut self, cpu: Cpu, thread: Thread, behind: bool) {
+        // The switch that follows is written at this time, so that used and left work add up to all of it.
         let now = self.tape.next();
         let used = now - self.cpus[cpu].since;
         let state = &mut self.threads[thread];

@@ -90,6 +90,7 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     fn finest(&self) -> u32 {
+        // What is in force is nobody's request: counted as one, it would keep itself in force.
         let asked =
             self.world.power.held.iter().filter(|(asker, held)| **asker != Asker::System && !held.is_ignored);
         asked.map(|(_, held)| held.resolution).min().unwrap_or(COARSE).clamp(FINE, COARSE)
