@@ -146,7 +146,7 @@ fn the_first_line_is_the_costliest_finding() {
     assert!(foot[1].contains("slip: no topic or table that is called contxt_switch"), "{foot:?}");
 }
 
-/// Thread 1 is ready for 150 ms until it gets the only efficient core; of the performant one there is no switch.
+/// Thread 1 is ready for 150 ms until it gets the only efficient core; the performant one has no switch.
 #[test]
 fn a_performant_core_that_ran_nothing_was_idle() {
     let mut machine = Machine::new(&["a.exe"], 1000 * MS);
