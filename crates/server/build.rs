@@ -65,9 +65,9 @@ fn run(command: &mut Command) -> Result<(), String> {
         return Ok(());
     }
     let text = String::from_utf8_lossy(&output.stderr);
-    let telling = text.lines().find(|line| line.contains("[ERROR]") || line.contains("Error:"));
-    let telling = telling.unwrap_or("it printed no error");
-    Err(format!("{name} failed: {telling}"))
+    let error = text.lines().find(|line| line.contains("[ERROR]") || line.contains("Error:"));
+    let error = error.unwrap_or("it printed no error");
+    Err(format!("{name} failed: {error}"))
 }
 
 /// The text of `page.rs`.

@@ -433,7 +433,7 @@ export type Moment = {
  */
 slice: Slice | null, 
 /**
- * How the answer came about. `sql` gives the row that tells it.
+ * How the answer came about. `sql` gives the row that says it.
  */
 source: Source, };
 

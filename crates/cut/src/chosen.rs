@@ -174,7 +174,7 @@ impl<'c> Chooser<'c> {
         Verdict::Wanted
     }
 
-    /// An event that tells no process, and of which none is known.
+    /// An event that names no process, and whose process is not known otherwise.
     fn of_nobody(&self, hook: Option<Hook>, event: &RawEvent<'_>) -> Verdict {
         if crate::describing::is_describing(hook, event) { Verdict::Named } else { Verdict::Unknown }
     }

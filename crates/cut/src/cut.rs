@@ -76,7 +76,7 @@ pub enum CutError {
     Interrupted,
 }
 
-/// Is told how far the work is, and may stop it.
+/// Learns how far the work is, and may stop it.
 pub type OnProgress<'p> = dyn FnMut(Progress) -> ControlFlow<()> + 'p;
 
 /// Events between two reports.

@@ -6,7 +6,7 @@
 //!
 //! What is kept stays as it was logged, at its own time. Beside the events of the part these are those that
 //! describe others, and those that say how things stood when the part began; a mark
-//! ([`etwkit_decode::cut_mark`]) tells readers what the part is, so that its numbers are those of `--range`
+//! ([`etwkit_decode::cut_mark`]) says to readers what the part is, so that its numbers are those of `--range`
 //! on the whole.
 //!
 //! This crate knows no SQL.

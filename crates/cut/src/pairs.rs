@@ -29,7 +29,7 @@ enum Kind {
     Idle,
 }
 
-/// A kind of operations with what tells one from the others.
+/// A kind of operations with what distinguishes one from the others.
 type Key = (Kind, u64);
 
 /// Operations that are held at most; where more are open their ends are missing.
@@ -177,7 +177,7 @@ fn callback(hook: Hook, event: &RawEvent<'_>) -> Option<PairEvent> {
     }
     let read = Callback::parse(event.payload(), hook.opcode, event.pointer_size())?;
     let call = read.call;
-    // Three addresses tell calls apart. They have the same high bits, which turning moves away from each
+    // Three addresses distinguish calls. They have the same high bits, which turning moves away from each
     // other.
     let mixed = call.routine.rotate_left(17) ^ call.irp.rotate_left(34) ^ call.callback_data;
     let key = (Kind::Callback, mixed ^ u64::from(call.is_post));

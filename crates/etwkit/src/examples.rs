@@ -44,7 +44,7 @@ Example:
 
 pub(crate) const RUN_EXAMPLE: &str = "\
 What the command prints goes to the error stream. Exit code 1 says that a run failed: its command ended with another exit code than 0,
-took longer than --timeout, or told no duration.
+took longer than --timeout, or printed no duration.
 
 Example:
   etwkit run CreateFiles --repeat 5 --matrix threads=1,2,4 --before 'rm -rf out' --csv runs.csv -- writer out --threads {threads}

@@ -3,7 +3,7 @@
 //! What a thread did stands on its track: scheduling slices, waits and times ready, which never overlap.
 //! Operations on disks and files may, so that they are asynchronous events. A sample refers to its stack,
 //! whose frames stand behind all events. The format has names, process ids and thread ids, and nothing that
-//! tells apart who had an id one after the other.
+//! distinguishes processes or threads that had the same id one after the other.
 
 use std::io::Write;
 
@@ -78,7 +78,7 @@ impl Timeline for Events<'_> {
         let (at, place) = (item.time_ns, place(item.thread, scene));
         match &item.what {
             What::Slice(slice) if slice.is_chosen => {
-                let priority = told("priority", slice.priority);
+                let priority = argument("priority", slice.priority);
                 let more = format!(",\"args\":{{\"cpu\":{}{priority}}}", slice.cpu);
                 self.stretch("Running", (at, Some(slice.end_ns)), place, &more)
             }
@@ -212,13 +212,13 @@ fn place(thread: Option<i64>, scene: &Scene<'_>) -> (i64, i64) {
     (scene.process(thread).map_or(UNKNOWN, |process| process.pid), known.tid)
 }
 
-/// A number behind others, if it is there.
-fn told(key: &str, number: Option<i64>) -> String {
+/// A further argument of an event, if its number is known.
+fn argument(key: &str, number: Option<i64>) -> String {
     number.map(|number| format!(",\"{key}\":{number}")).unwrap_or_default()
 }
 
 /// Who made a thread ready.
 fn readied(by: Readying, scene: &Scene<'_>) -> String {
-    let by = if by.is_dpc { Some("a DPC".to_owned()) } else { scene.told(by.thread) };
+    let by = if by.is_dpc { Some("a DPC".to_owned()) } else { scene.thread_label(by.thread) };
     by.map(|by| format!(",\"args\":{{\"readied_by\":{}}}", text(&by))).unwrap_or_default()
 }

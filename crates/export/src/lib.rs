@@ -18,12 +18,12 @@ mod pprof;
 mod profile;
 mod protobuf;
 mod recording;
+mod report;
 mod speedscope;
 mod stacks;
 mod svg;
 mod text;
 mod timeline;
-mod told;
 
 pub use error::{Error, Result};
 pub use packets::{Direction, Interface, Link, Packet, PacketSums, Packets};

@@ -33,7 +33,7 @@ mod option {
     pub(super) const PACKET_ID: u16 = 5;
 }
 
-/// What tells readers the order of bytes.
+/// The magic number from which readers learn the order of bytes.
 const BYTE_ORDER: u32 = 0x1A2B_3C4D;
 
 /// Times count units of 10⁻⁹ s.

@@ -88,7 +88,7 @@ pub struct WeighedStack<'s> {
     pub weight_ns: i64,
     /// How many samples, waits or times ready that is the sum of.
     pub count: i64,
-    /// Whose stack it is, as far as that is told apart.
+    /// Whose stack it is, as far as processes and threads are kept apart.
     pub owner: &'s Owner,
 }
 

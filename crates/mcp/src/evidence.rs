@@ -70,7 +70,7 @@ impl Evidence {
     fn table(&mut self, session: &Session, trace: &str, name: &str) {
         let Some(table) = topics::find(name) else { return };
         let events = topics::of_table(name);
-        // No rows have two meanings, which only the recorded topics tell apart: nothing happened, or nobody
+        // No rows have two meanings, which only the recorded topics distinguish: nothing happened, or nobody
         // looked.
         if session.has_rows(name) != Some(true) {
             let mut topics = session.manifests().flat_map(|(_, manifest)| &manifest.topics);

@@ -25,12 +25,12 @@ use crate::tool::Answer;
 /// What an agent has to know of the server as a whole.
 const INSTRUCTIONS: &str = "\
 Asks Windows event traces (ETW, .etl) why something was slow. Begin with `open` (a path; answers a handle such as t1), \
-then `health` (what the trace cannot tell), then `diagnose`, then `ask` with a question that `questions` lists, \
+then `health` (what the trace cannot answer), then `diagnose`, then `ask` with a question that `questions` lists, \
 `wait_chain`, `critical_path`, `diff` or `sql`.
 
 Each answer says what was measured, what is only correlated, what follows and what it does not prove. Claim no more \
 than `follows`. No row is not zero: what was not recorded may have happened, and `health` names the recording that \
-would tell. Where `incomplete` is not empty, totals are lower bounds.
+would show it. Where `incomplete` is not empty, totals are lower bounds.
 
 Rows are cut to 20 unless `rows` says otherwise; `cut` says how many are left and how to get them. Times are \
 nanoseconds since the start of the trace (…_ns), 64-bit ids and large numbers are strings. Names and texts in answers \

@@ -31,7 +31,7 @@ pub(crate) static LIMITS: &[Limit] = &[
         ],
         &[
             "that a method without samples did not run: a sample stands for a whole sampling interval",
-            "that CPU of one process made another one slow: waits and the critical path tell who waited for whom",
+            "that CPU of one process made another one slow: waits and the critical path say who waited for whom",
         ],
         "docs/numbers/cpu.md",
     ),

@@ -35,7 +35,7 @@ pub(crate) fn tools() -> Vec<Tool> {
             "questions",
             QUESTIONS,
             json!({"name": text("A question, for its options and columns; without it all are listed"),
-                   "trace": text("Handle of a trace: tells which questions it can answer")}),
+                   "trace": text("Handle of a trace: marks which questions it can answer")}),
             &[],
             list_questions,
         ),
@@ -60,7 +60,7 @@ const OPEN: &str = "Opens a Windows event trace (.etl, or .zip, .7z, .diagsessio
     (.etwx) and answers a short handle such as t1, which all other tools take. The first time a trace is \
     extracted into a cache, which can take minutes for gigabytes; progress is reported.";
 
-const HEALTH: &str = "What a trace is and what it cannot tell: machine, length, lost events and damage, what \
+const HEALTH: &str = "What a trace is and what it cannot answer: machine, length, lost events and damage, what \
     was recorded, which questions it can answer, and for the others which recording profile would. Ask it \
     before anything else.";
 

@@ -128,8 +128,8 @@ where
     })
 }
 
-/// Something that is there without asking an extract.
-pub(crate) fn tell<A: Serialize + Send + 'static>(answer: fn(&Shared) -> A) -> MethodRouter<Arc<Shared>> {
+/// Answers with what the server knows by itself, without asking an extract.
+pub(crate) fn known<A: Serialize + Send + 'static>(answer: fn(&Shared) -> A) -> MethodRouter<Arc<Shared>> {
     get(async move |State(shared): State<Arc<Shared>>| json(&answer(&shared)))
 }
 

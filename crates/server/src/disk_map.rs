@@ -210,10 +210,10 @@ fn files(
     );
     let rows = asked(session, &sql, usize::try_from(limit).unwrap_or_default())?.rows;
     let total = rows.first().map(|row| count(row, 4)).unwrap_or_default();
-    let told = |row: &Vec<Cell>, place: usize| row.get(place).and_then(text).map(str::to_owned);
+    let text_at = |row: &Vec<Cell>, place: usize| row.get(place).and_then(text).map(str::to_owned);
     let of = |row: Vec<Cell>| DiskCellFile {
-        process: told(&row, 0),
-        path: told(&row, 1),
+        process: text_at(&row, 0),
+        path: text_at(&row, 1),
         operations: count(&row, 2),
         bytes: number(&row, 3),
     };
@@ -238,16 +238,16 @@ mod tests {
             ..DiskIo::default()
         };
         let session = disk_session(&[io(5, 35, 0, 100), io(12, 14, 100, 50), io(38, 60, 100, 10)]);
-        let told = |from_ns: i64, to_ns: i64| {
+        let sums = |from_ns: i64, to_ns: i64| {
             let range = Range { from_ns, to_ns };
             let (selected, _) = operations(&session, &Selection::default(), 0, range).unwrap();
             let row = asked(&session, &sums_sql(0, range, &selected), 1).unwrap().rows.remove(0);
             (count(&row, 0), number(&row, 2), count(&row, 4), count(&row, 5), row.get(6).and_then(whole))
         };
-        assert_eq!(told(0, 61), (3, 160, 1, 1, Some(150)));
+        assert_eq!(sums(0, 61), (3, 160, 1, 1, Some(150)));
         // The one before the first of a part counts, whatever the part is.
-        assert_eq!(told(20, 61), (2, 110, 1, 1, Some(150)));
-        assert_eq!(told(36, 61), (1, 10, 1, 0, None));
-        assert_eq!(told(0, 15), (1, 50, 0, 0, None));
+        assert_eq!(sums(20, 61), (2, 110, 1, 1, Some(150)));
+        assert_eq!(sums(36, 61), (1, 10, 1, 0, None));
+        assert_eq!(sums(0, 15), (1, 50, 0, 0, None));
     }
 }

@@ -45,8 +45,8 @@ pub(crate) fn levels(
         }
         let way = Way::of(session, value)?;
         let is_end = before.is_some_and(|(_, before)| before.number == way.number);
-        // The group "itself" has the number of the group above: one frame more tells the rows that end there
-        // from those that go on, since a stack that is too short keeps its number.
+        // The group "itself" has the number of the group above: one frame more distinguishes the rows that
+        // end there from those that go on, since a stack that is too short keeps its number.
         let frames = way.frames.saturating_add(u32::from(is_end));
         selected.and(format!("{} = {}", column.root(frames), way.number));
         outer = Some((name, way));

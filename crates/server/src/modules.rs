@@ -96,7 +96,7 @@ fn number(row: &[Cell], place: usize) -> Option<i64> {
     row.get(place).and_then(whole)
 }
 
-fn told(row: &[Cell], place: usize) -> Option<String> {
+fn text_at(row: &[Cell], place: usize) -> Option<String> {
     row.get(place).and_then(text).map(str::to_owned)
 }
 
@@ -104,7 +104,7 @@ fn owner(row: &[Cell]) -> ModulesOf {
     let count = |place| number(row, place).and_then(|count| u64::try_from(count).ok()).unwrap_or_default();
     ModulesOf {
         process_key: row.get(1).and_then(key),
-        label: told(row, 2).unwrap_or_default(),
+        label: text_at(row, 2).unwrap_or_default(),
         modules: count(3),
         size_bytes: number(row, 4).unwrap_or_default(),
         with_symbols: count(5),
@@ -114,10 +114,10 @@ fn owner(row: &[Cell]) -> ModulesOf {
 fn module(row: &[Cell]) -> Option<ModuleOn> {
     Some(ModuleOn {
         module_id: row.get(1).and_then(key)?,
-        name: told(row, 2).unwrap_or_default(),
-        path: told(row, 3).unwrap_or_default(),
-        version: told(row, 4),
-        company: told(row, 5),
+        name: text_at(row, 2).unwrap_or_default(),
+        path: text_at(row, 3).unwrap_or_default(),
+        version: text_at(row, 4),
+        company: text_at(row, 5),
         size_bytes: number(row, 6).unwrap_or_default(),
         load_ns: number(row, 7),
         unload_ns: number(row, 8),

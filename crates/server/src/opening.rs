@@ -17,7 +17,7 @@ use crate::state::{Ready, Shared, Stage, Trace, lock};
 const STACK_BYTES: usize = 16 << 20;
 
 /// What to do about a file of which nothing better is known.
-const HINT: &str = "is it a whole trace (.etl) or extract (NAME.etwx)? `etwkit info` tells more of it";
+const HINT: &str = "is it a whole trace (.etl) or extract (NAME.etwx)? `etwkit info` says more about it";
 
 /// Begins to open a path, unless it is open. `info` says how far it is.
 pub(crate) fn begin(shared: &Arc<Shared>, path: &Path) -> Result<()> {
@@ -66,10 +66,10 @@ fn open(shared: &Arc<Shared>, trace: &Arc<Trace>) -> Result<Ready> {
     let mut open: Vec<_> = shared.extracts();
     open.push(extract.clone());
     shared.engine.pool().want(open);
-    tell(trace, "reading what is in it", None);
+    set_step(trace, "reading what is in it", None);
     let session = shared.engine.open(&asking, std::slice::from_ref(&extract), &mut notes)?;
     let opening = about(&session)?;
-    tell(trace, "building the timeline", None);
+    set_step(trace, "building the timeline", None);
     let pyramid = pyramid(shared, trace, &extract)?;
     // A trace that was sent lies in a folder that goes with the server, so it could not be opened again.
     if !trace.path.starts_with(&shared.uploads) {
@@ -83,7 +83,7 @@ fn pyramid(shared: &Shared, trace: &Trace, extract: &Path) -> Result<etwkit_pyra
     let extract = Extract::open(extract).map_err(etwkit_engine::Error::from)?;
     let cache = shared.cache_folder.join("pages");
     Ok(Pyramid::open(&extract, Some(&cache), &mut |progress| {
-        tell(trace, "building the timeline", share(progress.rows, progress.of));
+        set_step(trace, "building the timeline", share(progress.rows, progress.of));
         !shared.ending.is_asked()
     }))
 }
@@ -93,11 +93,11 @@ fn share(done: u64, of: u64) -> Option<f64> {
     (of > 0).then(|| (done as f64 / of as f64).clamp(0.0, 1.0))
 }
 
-fn tell(trace: &Trace, step: &str, done: Option<f64>) {
+fn set_step(trace: &Trace, step: &str, done: Option<f64>) {
     *lock(&trace.stage) = Stage::Opening { step: step.to_owned(), done };
 }
 
-/// Tells how far the extraction of a trace is.
+/// Reports how far the extraction of a trace is.
 struct Reporter {
     trace: Arc<Trace>,
     shared: Arc<Shared>,
@@ -113,7 +113,7 @@ impl Progress for Reporter {
     fn extracting(&self, _: &Path) -> Extracting {
         let (trace, shared) = (self.trace.clone(), self.shared.clone());
         Box::new(move |progress| {
-            tell(&trace, "extracting", Some(progress.done.clamp(0.0, 1.0)));
+            set_step(&trace, "extracting", Some(progress.done.clamp(0.0, 1.0)));
             if shared.ending.is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })
     }

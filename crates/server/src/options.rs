@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use etwkit_engine::Engine;
 
-/// Writes the trace of the demonstration and tells where.
+/// Writes the trace of the demonstration and returns its path.
 pub type Demo = Arc<dyn Fn() -> std::io::Result<PathBuf> + Send + Sync>;
 
 /// What a server needs.

@@ -36,7 +36,7 @@ cargo build --release</pre>
 </html>
 ";
 
-/// What whoever starts a server without the page is told.
+/// The note for whoever starts a server without the page.
 const NO_PAGE_NOTE: &str = "this program was built without the page: docs/view.md says how to build it; \
     the server answers programs";
 
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_starts_a_program_without_the_page_is_told() {
+    fn whoever_starts_a_program_without_the_page_gets_a_note() {
         assert_eq!((note_of(PAGE), has_index(PAGE), has_index(&[])), (None, true, false));
         let note = note_of(&[]).unwrap();
         assert!(note.contains("built without the page") && note.contains("docs/view.md"), "{note}");

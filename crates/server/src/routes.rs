@@ -30,7 +30,7 @@ const PIECE_TIME: Duration = Duration::from_secs(30);
 /// All of it, behind the guard.
 pub(crate) fn router(shared: &Arc<Shared>) -> Router {
     let api = Router::new()
-        .route("/info", api::tell(info))
+        .route("/info", api::known(info))
         .route("/schema", get(schema::answer))
         .route("/lanes", api::ask(lanes::lanes))
         .route("/timeline", api::ask_arrow(lanes::timeline))

@@ -90,7 +90,8 @@ const KINDS: [(&str, Option<Field>, &str, &str); 12] = [
          FROM tcp_connection WHERE remote_address LIKE?
          GROUP BY remote_address ORDER BY count(*) DESC, remote_address",
     ),
-    // Names come from the sums, which are few; operations only tell when the ones that are shown began.
+    // Names come from the sums, which are few; operations are read only for when the ones that are shown
+    // began.
     (
         "registry",
         None,

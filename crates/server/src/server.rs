@@ -129,7 +129,7 @@ impl Running {
         crate::page::is_there()
     }
 
-    /// What whoever starts it is to be told where the program was built without the page.
+    /// The note for whoever starts it, where the program was built without the page.
     #[must_use]
     pub fn page_note(&self) -> Option<&'static str> {
         crate::page::note()
@@ -186,6 +186,6 @@ async fn serve(client: Client, router: Router) {
         .header_read_timeout(HEAD_TIME)
         .max_buf_size(64 << 10)
         .serve_connection(client, service);
-    // A client that breaks off has nobody to be told.
+    // A client that breaks off has nobody left to read an error.
     let _ = connection.await;
 }

@@ -107,7 +107,7 @@ impl Shown {
         }
     }
 
-    /// What groups are made by, in terms of the table `t`: keys, which are told apart where names are not.
+    /// What groups are made by, in terms of the table `t`: keys, which differ where names do not.
     pub(crate) fn group(&self) -> String {
         match self.how {
             How::Declared(column) | How::Process(column) | How::Thread(column) | How::Stack(column) => {
@@ -148,7 +148,7 @@ impl Shown {
     }
 
     /// What people read for a value, and the joins that this needs, given where the value stands and a number
-    /// that tells joins apart.
+    /// that distinguishes joins.
     pub(crate) fn label(&self, value: &str, number: usize) -> (String, String) {
         let (process, thread) = (format!("p{number}"), format!("h{number}"));
         match self.how {

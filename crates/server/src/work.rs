@@ -17,7 +17,7 @@ const LINE: usize = 64;
 /// Why there is no answer, whatever was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum Unanswered {
-    /// So many ask already that nobody can be told when it is answered.
+    /// So many ask already that nobody can say when it is answered.
     #[error("too many questions at once")]
     Busy,
     /// Nothing is answered any more.
@@ -87,7 +87,7 @@ impl Desk {
         most: Duration,
         work: impl FnOnce(&Asking) -> T + Send + 'static,
     ) -> Result<T, Unanswered> {
-        // Those above this wait in no line: whoever asks so much is told to ask later.
+        // Those above this wait in no line: whoever asks so much gets the answer to ask later.
         let place = self.line.clone().try_acquire_owned().map_err(|_| Unanswered::Busy)?;
         let turn = self.turns.clone().acquire_owned().await.map_err(|_| Unanswered::Ending)?;
         let resources = Resources { memory_bytes: Some(self.question_bytes), threads: None };

@@ -246,7 +246,7 @@ impl Job {
         let mut plan = plan(preset, graph, view, self.single_rows)?;
         if !has_regions && plan.sql.contains(regions::ACTIVITY_JOIN) {
             plan.left_out.push(
-                "activities, which regions of interest tell: name a file of them with --regions FILE (wpaexporter: -regionsxml)".to_owned(),
+                "activities, which are regions of interest: name a file of them with --regions FILE (wpaexporter: -regionsxml)".to_owned(),
             );
         }
         Ok(plan)

@@ -67,7 +67,7 @@ pub static OPTIONS: &[Opt] = &[
     ),
     opt(&["symcacheonly"], Takes::Words(0), Does::Nothing("nothing is downloaded in any case")),
     opt(&["tti"], Takes::Words(0), Does::Nothing("events out of the order of time are always read")),
-    opt(&["tle"], Takes::Words(0), Does::Nothing("lost events are always told of, and the rest is read")),
+    opt(&["tle"], Takes::Words(0), Does::Nothing("lost events are always reported, and the rest is read")),
     opt(&["cliprundown"], Takes::Words(0), Does::Nothing("the rundown is no part of the numbers")),
     opt(&["processor", "processors"], Takes::List, Does::Nothing("there are no plugins")),
     opt(&["addsearchdir"], Takes::Words(1), Does::Nothing("there are no plugins")),
@@ -90,7 +90,7 @@ pub static OPTIONS: &[Opt] = &[
             "write one line for each profile and range of the file; extracts are kept, so that each is quick",
         ),
     ),
-    opt(&["h", "help", "?"], Takes::Words(0), Does::Ours("what is told here")),
+    opt(&["h", "help", "?"], Takes::Words(0), Does::Ours("what is printed here")),
 ];
 
 /// What a line asks for.
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told() {
+    fn what_is_wrong_is_named() {
         let wrong = |line: &str| parse(line).unwrap_err().to_string();
         assert_eq!(wrong("-i a.etl"), "the line names no profile");
         assert_eq!(wrong("-profile p"), "the line names no trace");

@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_place() {
+    fn what_is_wrong_is_reported_with_its_place() {
         let wrong = |text: &str| parse(text).unwrap_err().to_string();
         assert_eq!(wrong("[Process"), "character 9: expected ]");
         assert_eq!(wrong("[Process]=1"), "character 10: expected : and an operator");

@@ -13,10 +13,10 @@ use crate::support::{Tables, count, differences, made, opened, part, rows, sum, 
 /// names them.
 const MAY_DIFFER: &[&str] = &["diagnostic", "logger", "stack", "frame", "method"];
 
-/// Tables whose rows tell which events a file holds.
-fn told(found: Vec<String>) -> Vec<String> {
-    let is_told = |text: &String| !MAY_DIFFER.iter().any(|name| text.starts_with(&format!("{name}:")));
-    found.into_iter().filter(is_told).collect()
+/// Differences in tables whose rows depend on which events a file holds.
+fn of_events(found: Vec<String>) -> Vec<String> {
+    let is_of_events = |text: &String| !MAY_DIFFER.iter().any(|name| text.starts_with(&format!("{name}:")));
+    found.into_iter().filter(is_of_events).collect()
 }
 
 fn check(name: &str, input: &Input) -> Vec<String> {
@@ -190,5 +190,5 @@ fn all_of_a_trace_holds_the_same_events() {
     let (cut, whole) = part(input.session(), Range::ALL);
     assert_eq!(cut.total(false), 0);
     let (a, b) = (rows(input.session(), Range::ALL).unwrap(), rows(&whole, Range::ALL).unwrap());
-    assert_eq!(told(differences(&a, &b)), Vec::<String>::new());
+    assert_eq!(of_events(differences(&a, &b)), Vec::<String>::new());
 }

@@ -49,7 +49,7 @@ pub(crate) struct ExportArgs {
     tag: Option<String>,
     #[command(flatten)]
     tag_files: TagArgs,
-    /// Tell threads apart: stacks begin with their thread (not in timelines, which always do)
+    /// Keep threads apart: stacks begin with their thread (not in timelines, which always do)
     #[arg(long)]
     per_thread: bool,
     /// What stacks weigh (not in timelines, which have all of it)

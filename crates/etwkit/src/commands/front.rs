@@ -35,7 +35,7 @@ pub(crate) fn record(args: &RecordArgs, printer: &mut Printer<'_>) -> Result<Exi
         // In front of a script, which is text for another program, it is a comment.
         let prefix = if machine.is_windows && !args.script { "" } else { "rem " };
         let (text, error, exit) = answered(&words);
-        anyhow::ensure!(exit != Exit::Error, "what the earlier trace needed cannot be told: {error}");
+        anyhow::ensure!(exit != Exit::Error, "it is not known what the earlier trace needed: {error}");
         text.lines().try_for_each(|line| Front::line(printer, &format!("{prefix}{line}")))?;
     }
     let exit = etwkit_record::run(args, &mut machine, printer)?;

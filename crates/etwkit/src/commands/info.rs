@@ -156,14 +156,14 @@ fn what_was_recorded(topics: &[RecordedTopic], printer: &mut Printer<'_>) -> Res
         printer.line("  none of the topics below; what there is comes from the providers")?;
     } else {
         let row = |r: &RecordedTopic| [r.topic.to_owned(), grouped(r.events), r.answers.to_owned()];
-        printer.table(&Table::of("what|events>|tells", yes.into_iter().map(row)))?;
+        printer.table(&Table::of("what|events>|shows", yes.into_iter().map(row)))?;
     }
     if no.is_empty() {
         return Ok(());
     }
     printer.heading("Not recorded")?;
     let row = |r: &RecordedTopic| [r.topic, r.answers, r.recorded_by].map(str::to_owned);
-    printer.table(&Table::of("what|would tell|is recorded by", no.into_iter().map(row)))?;
+    printer.table(&Table::of("what|would show|is recorded by", no.into_iter().map(row)))?;
     printer.line("  (in capitals: keywords of the kernel logger, for xperf -on or a WPR profile)")
 }
 

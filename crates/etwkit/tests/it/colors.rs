@@ -148,7 +148,7 @@ fn lines_are_cut_as_those_without_colours() {
 }
 
 #[test]
-fn a_console_keeps_what_it_was_told() {
+fn a_console_keeps_what_was_set() {
     use std::io::Write;
     let (_folder, path) = extract();
     let session = |args: &[&str]| {

@@ -38,11 +38,11 @@ fn a_part_answers_as_the_range_of_the_whole() {
 }
 
 #[test]
-fn what_became_of_the_events_is_told() {
+fn what_became_of_the_events_is_reported() {
     let folder = Folder::new();
     let part = path(&folder, "part.etl");
-    let told = run(&["cut", &trace("sched-5.etl"), "--range", "0.3..0.7", "--out", &part, "--json"]);
-    let said = &json_lines(&told.out)[0];
+    let answer = run(&["cut", &trace("sched-5.etl"), "--range", "0.3..0.7", "--out", &part, "--json"]);
+    let said = &json_lines(&answer.out)[0];
     let sum = |counts: &Value| counts.as_object().unwrap().values().filter_map(Value::as_u64).sum::<u64>();
     assert_eq!(sum(&said["kept"]), said["kept_events"]);
     assert_eq!(sum(&said["dropped"]), said["dropped_events"]);

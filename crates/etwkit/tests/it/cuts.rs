@@ -84,13 +84,13 @@ fn check_info(whole: &Whole, cut: usize, path: &str) -> String {
     let answer = run(&["info", "--json", path]);
     assert_eq!(answer.exit, Exit::Answered, "{path} cut at {cut}: {}", answer.err);
     let info: Value = serde_json::from_str(&answer.out).unwrap();
-    let (told, counts) = (&info["completeness"], &info["completeness"]["files"][0]);
+    let (completeness, counts) = (&info["completeness"], &info["completeness"]["files"][0]);
     let missing = whole.missing(cut);
-    assert_eq!(told["missing_buffers"], missing, "{path} cut at {cut}");
+    assert_eq!(completeness["missing_buffers"], missing, "{path} cut at {cut}");
     assert_eq!(counts["buffers_expected"], whole.buffers.len(), "{path} cut at {cut}");
     assert_eq!(counts["buffers_in_file"], whole.buffers.len() as u64 - missing, "{path} cut at {cut}");
-    assert_eq!(told["is_cut"], true, "{path} cut at {cut}");
-    let reach = told["events_reach_s"].as_f64().unwrap();
+    assert_eq!(completeness["is_cut"], true, "{path} cut at {cut}");
+    let reach = completeness["events_reach_s"].as_f64().unwrap();
     let (least, most) = whole.last(cut);
     assert!(reach >= least - 1e-9 && reach <= most + 1e-9, "{path} cut at {cut}: {least} {reach} {most}");
     let text = run(&["info", path]).out;

@@ -100,8 +100,13 @@ fn schemas_name_every_option_and_every_column() {
         let fields = question.read(&Values::new()).unwrap().fields();
         assert!(!fields.is_empty(), "{}", question.name());
         for field in fields {
-            let told = &shown["row"]["properties"][field.name]["description"];
-            assert!(told.as_str().is_some_and(|told| !told.is_empty()), "{} {}", question.name(), field.name);
+            let sentence = &shown["row"]["properties"][field.name]["description"];
+            assert!(
+                sentence.as_str().is_some_and(|sentence| !sentence.is_empty()),
+                "{} {}",
+                question.name(),
+                field.name
+            );
         }
     }
 }
@@ -194,13 +199,13 @@ fn every_question_answers_in_every_sink() {
 
 /// Chains of waits are sentences, which one list has no place for.
 #[test]
-fn sentences_are_told_for_each_extract() {
+fn sentences_are_printed_for_each_extract() {
     let folder = tempfile::tempdir().unwrap();
     let extracts = extracts(folder.path());
     let chain = ["dump", "wait", "--chain", "--top", "1"];
-    let (exit, told, _) = lines(&chain, &extracts[..2]);
-    assert!(exit == Exit::Answered && told.contains("root: "), "{told}");
-    assert_eq!(lines(&[&chain[..], &["--merge"]].concat(), &extracts[..2]).1, told);
+    let (exit, printed, _) = lines(&chain, &extracts[..2]);
+    assert!(exit == Exit::Answered && printed.contains("root: "), "{printed}");
+    assert_eq!(lines(&[&chain[..], &["--merge"]].concat(), &extracts[..2]).1, printed);
 }
 
 /// The records of a CSV file; no field of ours has a line break without quotes.

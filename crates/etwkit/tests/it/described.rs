@@ -34,13 +34,13 @@ fn messages_have_text_and_number_in_events_and_extracts() {
         .iter()
         .map(|message| (message["number"].as_u64().unwrap(), message["text"].as_str().unwrap()))
         .collect();
-    let told: Vec<Value> = rows(&["events", "--json", "--tmf", &tmf, "--provider", "findneedle", &file]);
+    let found: Vec<Value> = rows(&["events", "--json", "--tmf", &tmf, "--provider", "findneedle", &file]);
     let got: Vec<(u64, &str)> =
-        told.iter().map(|row| (row["id"].as_u64().unwrap(), row["message"].as_str().unwrap())).collect();
+        found.iter().map(|row| (row["id"].as_u64().unwrap(), row["message"].as_str().unwrap())).collect();
     assert_eq!(got, expected);
-    assert_eq!(told[0]["event"], "main/WppStrEmitter_cpp27");
-    assert_eq!(told[0]["fields"].to_string(), r#"{"names[i]":"alpha","i":0}"#);
-    assert_eq!(told[0]["source"], "tmf");
+    assert_eq!(found[0]["event"], "main/WppStrEmitter_cpp27");
+    assert_eq!(found[0]["fields"].to_string(), r#"{"names[i]":"alpha","i":0}"#);
+    assert_eq!(found[0]["source"], "tmf");
     let counted = run(&["events", "--count", "--tmf", &tmf, &file]).out;
     assert!(
         counted.contains("744151fd-b3f4-32e6-38eb-0fd11e3fb62d") && counted.contains("findneedle"),
@@ -55,20 +55,20 @@ fn messages_have_text_and_number_in_events_and_extracts() {
         answer.out
     };
     extract(&["--tmf", &tmf]);
-    let told = rows(&["sql", "--format", "json", &target, QUESTION]);
-    let got: Vec<(u64, &str)> = told
+    let found = rows(&["sql", "--format", "json", &target, QUESTION]);
+    let got: Vec<(u64, &str)> = found
         .iter()
         .map(|row| (row["event_id"].as_u64().unwrap(), row["message"].as_str().unwrap()))
         .collect();
     assert_eq!(got, expected);
-    assert_eq!((&told[0]["described_by"], &told[0]["provider"]), (&"tmf".into(), &"findneedle".into()));
-    assert_eq!(told[0]["fields"], r#"{"names[i]":"alpha","i":0}"#);
+    assert_eq!((&found[0]["described_by"], &found[0]["provider"]), (&"tmf".into(), &"findneedle".into()));
+    assert_eq!(found[0]["fields"], r#"{"names[i]":"alpha","i":0}"#);
 
     // Extracts are kept only if the same files described their events.
     assert!(extract(&["--tmf", &tmf, "--no-overwrite"]).contains("is up to date"));
     assert!(!extract(&["--no-overwrite"]).contains("is up to date"));
-    let told = rows(&["sql", "--format", "json", &target, QUESTION]);
-    assert_eq!((&told[0]["event_id"], &told[0]["message"]), (&10.into(), &Value::Null));
+    let found = rows(&["sql", "--format", "json", &target, QUESTION]);
+    assert_eq!((&found[0]["event_id"], &found[0]["message"]), (&10.into(), &Value::Null));
     assert!(extract(&["--no-overwrite"]).contains("is up to date"));
     assert!(!extract(&["--tmf", &tmf, "--no-overwrite"]).contains("is up to date"));
 }
@@ -95,17 +95,17 @@ fn a_manifest_decodes_events_of_its_provider_in_events_and_extracts() {
     let (file, manifest) = (path(&root, "beats_sample.etl"), path(&root, "beats_sample.man"));
     let truth = read_json(&root.join("truth/beats_sample.man.json"));
     let expected = truth["events"].as_array().unwrap();
-    let told = rows(&["events", "--json", "--manifest", &manifest, "--provider", "Beats*", &file]);
-    assert_eq!(told.len(), expected.len());
-    for (ours, truth) in told.iter().zip(expected) {
+    let found = rows(&["events", "--json", "--manifest", &manifest, "--provider", "Beats*", &file]);
+    assert_eq!(found.len(), expected.len());
+    for (ours, truth) in found.iter().zip(expected) {
         assert_eq!((&ours["event"], &ours["message"]), (&truth["name"], &truth["message"]));
         assert_eq!(ours["fields"], truth["values"]);
     }
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("a.etwx").to_str().unwrap().to_owned();
     run(&["extract", "--manifest", &manifest, "--out", &target, &file]);
-    let told = rows(&["sql", "--format", "json", &target, QUESTION]);
-    for (ours, truth) in told.iter().zip(expected) {
+    let found = rows(&["sql", "--format", "json", &target, QUESTION]);
+    for (ours, truth) in found.iter().zip(expected) {
         assert_eq!((&ours["name"], &ours["message"]), (&truth["name"], &truth["message"]));
         let fields: Value = serde_json::from_str(ours["fields"].as_str().unwrap()).unwrap();
         assert_eq!((&fields, &ours["described_by"]), (&truth["values"], &"manifest".into()));
@@ -169,13 +169,13 @@ fn files_that_are_of_no_use_are_errors_with_a_place() {
 #[test]
 fn events_print_the_counters_of_headers() {
     let file = trace("pmc-5.etl");
-    let told = rows(&["events", "--json", "--name", "Thread/CSwitch", "--limit", "3", &file]);
-    for row in &told {
+    let found = rows(&["events", "--json", "--name", "Thread/CSwitch", "--limit", "3", &file]);
+    for row in &found {
         let counters = row["counters"].as_array().unwrap();
         assert!(!counters.is_empty() && counters.iter().all(Value::is_u64), "{row}");
     }
     let counters: Vec<String> =
-        told[0]["counters"].as_array().unwrap().iter().map(ToString::to_string).collect();
+        found[0]["counters"].as_array().unwrap().iter().map(ToString::to_string).collect();
     let answer = run(&["events", "--name", "Thread/CSwitch", "--limit", "1", &file]);
     assert!(answer.out.ends_with(&format!(" [counters {}]\n", counters.join(" "))), "{}", answer.out);
     let answer = run(&["events", "--format", "csv", "--name", "Thread/CSwitch", "--limit", "1", &file]);

@@ -55,8 +55,8 @@ fn diagnose(case: &Case, folder: &Path) -> Diagnosed {
 /// the time since the one before, and a hang has a little of what the window does around it.
 const SLACK_NS: i64 = 6_000_000;
 
-/// Rules that tell seconds of the trace in which events came, or until when what was left behind stays.
-const TELL_OTHER_TIMES: [&str; 2] = ["tracing-cost", "zombies"];
+/// Rules whose times are seconds of the trace in which events came, or until when what was left behind stays.
+const HAVE_OTHER_TIMES: [&str; 2] = ["tracing-cost", "zombies"];
 
 /// Whether the pieces of a finding lie where the cause acts.
 fn is_in_time(finding: &Value, acted: Acted) -> bool {
@@ -81,14 +81,14 @@ fn judge(case: &Case, diagnosed: &Diagnosed) -> Vec<String> {
             wrong.push(format!("{}: victim {} instead of {:?}", cause.rule, found["process"], cause.victims));
         }
         let is_early_or_late = cause.acted.is_some_and(|acted| !is_in_time(found, acted));
-        if is_early_or_late && !TELL_OTHER_TIMES.contains(&cause.rule.as_str()) {
+        if is_early_or_late && !HAVE_OTHER_TIMES.contains(&cause.rule.as_str()) {
             let (from, to) = (&found["from_ns"], &found["to_ns"]);
             wrong.push(format!("{}: from {from} to {to} ns, and it acts {:?}", cause.rule, cause.acted));
         }
         let Some(cost) = cause.cost_ns else { continue };
-        let told = found["cost_ns"].as_i64().unwrap_or_default();
-        if (told - cost).abs() * 20 > cost.abs() {
-            wrong.push(format!("{}: cost {told} ns instead of {cost} ns", cause.rule));
+        let reported = found["cost_ns"].as_i64().unwrap_or_default();
+        if (reported - cost).abs() * 20 > cost.abs() {
+            wrong.push(format!("{}: cost {reported} ns instead of {cost} ns", cause.rule));
         }
     }
     // The question of a rule has the culprits of its findings, and no others.
@@ -101,7 +101,7 @@ fn judge(case: &Case, diagnosed: &Diagnosed) -> Vec<String> {
             wrong.push(format!("@rules/{rule}: {culprits:?} instead of {found:?}"));
         }
     }
-    // What costs nothing may stand beside a cause; a machine without one has nothing to tell.
+    // What costs nothing may stand beside a cause; a machine without a cause has no findings at all.
     let counts = |finding: &&Value| case.is_healthy || finding["severity"] == "cost";
     for finding in findings.iter().filter(counts) {
         let is_planted = truth

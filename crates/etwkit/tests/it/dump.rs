@@ -311,7 +311,7 @@ fn a_summary_has_the_same_call_trees() {
 }
 
 #[test]
-fn merged_extracts_tell_how_processes_differ_from_the_newest() {
+fn merged_extracts_show_how_processes_differ_from_the_newest() {
     let later = folder().join("later.etl");
     let later = later.to_str().unwrap();
     let out = folder().join("later.etwx");

@@ -179,7 +179,7 @@ fn memory(writer: &mut Writer) {
 }
 
 fn power(writer: &mut Writer) {
-    let told = |ts_ns, kind, guid: &str, value: i64| PowerSetting {
+    let setting = |ts_ns, kind, guid: &str, value: i64| PowerSetting {
         ts_ns,
         kind,
         setting_guid: guid.into(),
@@ -191,17 +191,17 @@ fn power(writer: &mut Writer) {
         value: None,
         value_guid: Some("381b4222-f694-41f0-9685-ff5bb260df2e".into()),
         value_hex: "22421b3894f6f041".into(),
-        ..told(MS, "rundown", "31f9f286-5084-42fe-b720-2b0264993763", 0)
+        ..setting(MS, "rundown", "31f9f286-5084-42fe-b720-2b0264993763", 0)
     };
     batch(
         writer,
         &[
             scheme,
-            told(MS, "rundown", "36687f9e-e3a5-4dbf-b1dc-15eb381c6863", 50),
-            told(MS, "rundown", "be337238-0d82-4146-a960-4f3749d470c7", 2),
-            told(MS, "rundown", "5d76a2ca-e8c0-402f-a133-2158492d58ad", 0),
-            told(MS, "rundown", "00000000-1111-2222-3333-444444444444", 9),
-            told(500 * MS, "change", "be337238-0d82-4146-a960-4f3749d470c7", 0),
+            setting(MS, "rundown", "36687f9e-e3a5-4dbf-b1dc-15eb381c6863", 50),
+            setting(MS, "rundown", "be337238-0d82-4146-a960-4f3749d470c7", 2),
+            setting(MS, "rundown", "5d76a2ca-e8c0-402f-a133-2158492d58ad", 0),
+            setting(MS, "rundown", "00000000-1111-2222-3333-444444444444", 9),
+            setting(500 * MS, "change", "be337238-0d82-4146-a960-4f3749d470c7", 0),
         ],
     );
 }
@@ -226,11 +226,11 @@ fn dump(args: &[&str]) -> Answer {
 /// Several commands of a dump, one behind the other.
 #[track_caller]
 fn check(name: &str, commands: &[&[&str]]) {
-    let told = commands.iter().map(|args| {
+    let transcripts = commands.iter().map(|args| {
         let Answer { out, err, exit } = dump(&[*args, &["--time-format", "s"]].concat());
         format!("$ etwkit dump {} shop.etwx\n{out}{err}[exit {}]\n", args.join(" "), exit.code())
     });
-    compare(&told.collect::<Vec<_>>().join("\n"), name);
+    compare(&transcripts.collect::<Vec<_>>().join("\n"), name);
 }
 
 #[test]
@@ -317,18 +317,18 @@ fn starving_thread_pools() {
 fn power_settings() {
     let extract = folder().join("shop.etwx");
     let again = extract.to_str().unwrap();
-    let told = [
+    let transcripts = [
         &["power", again][..],
         &["power", "--diff", again],
         &["power", "--details", "--diff"],
         &["power", "--all", "--json"],
     ];
-    let told = told.iter().map(|args| {
+    let transcripts = transcripts.iter().map(|args| {
         let Answer { out, err, exit } = dump(&[*args, &["--time-format", "s"]].concat());
         let shown = args.join(" ").replace(again, "shop.etwx");
         format!("$ etwkit dump {shown} shop.etwx\n{out}{err}[exit {}]\n", exit.code())
     });
-    compare(&told.collect::<Vec<_>>().join("\n"), "dump-power");
+    compare(&transcripts.collect::<Vec<_>>().join("\n"), "dump-power");
 }
 
 #[test]
@@ -368,7 +368,7 @@ fn files_of_etwanalyzer() {
     let file = folder().join("etwanalyzer.csv");
     let extract = folder().join("shop.etwx");
     let (place, target) = (folder().to_str().unwrap(), file.to_str().unwrap());
-    let mut told = String::new();
+    let mut transcript = String::new();
     for args in [
         &["-dump", "tracelog", "-provider", "Shop*"][..],
         &["-dump", "threadpool"],
@@ -380,9 +380,9 @@ fn files_of_etwanalyzer() {
         assert_eq!(answer.exit, Exit::Answered, "{}", answer.err);
         let rows = std::fs::read_to_string(&file).unwrap();
         let text = format!("$ {}\n{rows}{}\n", args.join(" "), answer.err);
-        told.push_str(&text.replace(place, "DIR").replace("DIR\\", "DIR/"));
+        transcript.push_str(&text.replace(place, "DIR").replace("DIR\\", "DIR/"));
     }
-    compare(&told, "compat/csv-small");
+    compare(&transcript, "compat/csv-small");
 }
 
 /// A folder with recordings of tests; contents do not count.
@@ -422,15 +422,16 @@ fn test_runs() {
         ],
         &["test-run", place, "--last-days", "1"],
     ];
-    let told = commands.iter().map(|args| {
+    let transcripts = commands.iter().map(|args| {
         let Answer { out, err, exit } = run(&[&["dump"], *args].concat());
-        let told = format!("$ etwkit dump {}\n{out}{err}[exit {}]\n", args.join(" "), exit.code());
-        told.replace(&place.replace('\\', "\\\\"), "DIR")
+        let transcript = format!("$ etwkit dump {}\n{out}{err}[exit {}]\n", args.join(" "), exit.code());
+        transcript
+            .replace(&place.replace('\\', "\\\\"), "DIR")
             .replace(place, "DIR")
             .replace("DIR\\\\", "DIR/")
             .replace("DIR\\", "DIR/")
     });
-    compare(&told.collect::<Vec<_>>().join("\n"), "dump-test-run");
+    compare(&transcripts.collect::<Vec<_>>().join("\n"), "dump-test-run");
 }
 
 #[test]

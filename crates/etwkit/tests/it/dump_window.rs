@@ -166,12 +166,12 @@ fn dump(extract: &str, args: &[&str]) -> Answer {
 #[track_caller]
 fn check(name: &str, commands: &[(&str, &[&str])]) {
     let place = folder().join("").to_str().unwrap().to_owned();
-    let told = commands.iter().map(|(extract, args)| {
+    let transcripts = commands.iter().map(|(extract, args)| {
         let Answer { out, err, exit } = dump(extract, args);
         let (out, err) = (out.replace(&place, ""), err.replace(&place, ""));
         format!("$ etwkit dump {} {extract}\n{out}{err}[exit {}]\n", args.join(" "), exit.code())
     });
-    compare(&told.collect::<Vec<_>>().join("\n"), name);
+    compare(&transcripts.collect::<Vec<_>>().join("\n"), name);
 }
 
 #[test]
@@ -266,7 +266,7 @@ fn the_overview_suggests_all_of_it() {
 }
 
 #[test]
-fn a_trace_without_such_events_tells_how_to_record_them() {
+fn a_trace_without_such_events_says_how_to_record_them() {
     for what in ["user-lock", "gdi-user", "ui-delay", "focus"] {
         let Answer { out, exit, .. } = run(&["dump", what, &crate::support::trace("dns-5.etl")]);
         assert_eq!(exit, Exit::Nothing, "{out}");

@@ -54,14 +54,14 @@ fn packets_of_a_real_trace_are_those_of_the_truth() {
     let input = traces.join("demikernel_PktMon.etl");
     let input = input.to_str().unwrap();
     let file = folder.path().join("x.pcapng");
-    let told = exported(input, &file, &[]);
+    let written = exported(input, &file, &[]);
     let counted = sql(input);
-    assert_eq!((&told["packets"], &told["bytes"]), (&counted["packets"], &counted["bytes"]));
-    assert_eq!((&told["packets"], &told["left_out"]), (&json!(114), &json!(0)));
+    assert_eq!((&written["packets"], &written["bytes"]), (&counted["packets"], &counted["bytes"]));
+    assert_eq!((&written["packets"], &written["left_out"]), (&json!(114), &json!(0)));
     let part = exported(input, &folder.path().join("part"), &["--range", "7.5..8"]);
     assert_eq!(part["packets"], 6, "the first ping and its answer");
     let Some(read) = read(&file, "packets_of_a_real_trace_are_those_of_the_truth") else { return };
-    assert_eq!(Some(read["interfaces"].as_array().unwrap().len() as u64), told["interfaces"].as_u64());
+    assert_eq!(Some(read["interfaces"].as_array().unwrap().len() as u64), written["interfaces"].as_u64());
     let truth = etwkit_testkit::read_json(&traces.join("truth/demikernel_PktMon.packets.json"));
     let (truth, read_packets) = (truth["packets"].as_array().unwrap(), read["packets"].as_array().unwrap());
     assert_eq!(truth.len(), read_packets.len());
@@ -114,11 +114,11 @@ fn parts_of_an_ndis_capture_are_joined() {
     ndis_trace(&input);
     let input = input.to_str().unwrap();
     let file = folder.path().join("x.pcapng");
-    let told = exported(input, &file, &[]);
+    let written = exported(input, &file, &[]);
     let counted = sql(input);
     // Three of the four events are parts of one packet.
-    assert_eq!((&told["packets"], &counted["packets"]), (&json!(2), &json!(4)));
-    assert_eq!((&told["bytes"], &told["bytes"]), (&counted["bytes"], &json!(316)));
+    assert_eq!((&written["packets"], &counted["packets"]), (&json!(2), &json!(4)));
+    assert_eq!((&written["bytes"], &written["bytes"]), (&counted["bytes"], &json!(316)));
     let Some(read) = read(&file, "parts_of_an_ndis_capture_are_joined") else { return };
     let long: String = (0..=255).map(|byte| format!("{byte:02x}")).collect();
     assert_eq!((&read["packets"][1]["data"], &read["packets"][1]["direction"]), (&json!(long), &json!(1)));
@@ -127,7 +127,7 @@ fn parts_of_an_ndis_capture_are_joined() {
 }
 
 #[test]
-fn what_packets_do_not_have_is_refused_and_told() {
+fn what_packets_do_not_have_is_refused_and_named() {
     let folder = tempfile::tempdir().unwrap();
     let input = folder.path().join("ndis.etl");
     ndis_trace(&input);

@@ -203,7 +203,7 @@ fn answers_with_methods_say_how_many_have_no_name() {
 }
 
 #[test]
-fn lost_events_are_told_with_every_answer() {
+fn lost_events_are_reported_with_every_answer() {
     let Some(folder) = traces() else { return };
     let trace = folder.join("made/lost-6.etl").to_str().unwrap().to_owned();
     let temporary = tempfile::tempdir().unwrap();

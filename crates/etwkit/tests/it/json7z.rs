@@ -733,7 +733,7 @@ fn virtual_memory_and_objects_are_those_of_the_file() {
 }
 
 #[test]
-fn the_recording_and_the_machine_are_told() {
+fn the_recording_and_the_machine_are_reported() {
     assert_eq!(
         sql(
             "SELECT file_name, computer, os_name, os_version, start_utc, time_zone_bias_minutes, duration_ns, processors, memory_bytes, lost_events, lost_buffers FROM trace"
@@ -856,7 +856,7 @@ fn a_dump_of_the_file_itself_imports_it_into_the_cache() {
 
 /// What the file does not say is no fact: whether events were lost, how many there were of anything.
 #[test]
-fn unknown_is_told_as_unknown() {
+fn unknown_is_reported_as_unknown() {
     let folder = folder("unknown");
     let mut bare = small();
     bare.main.as_object_mut().unwrap().remove("TraceHeader");

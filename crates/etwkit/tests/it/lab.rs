@@ -109,9 +109,9 @@ fn files_of_somebody_else_are_an_error_with_a_hint() {
     std::fs::write(folder.path().join("thesis.txt"), "all of it").unwrap();
     let output = lab(&["write-files", folder.path().to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(2));
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.contains("thesis.txt, which is not of this workload"), "{told}");
-    assert!(told.contains("hint: name an empty folder"), "{told}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.contains("thesis.txt, which is not of this workload"), "{stderr}");
+    assert!(stderr.contains("hint: name an empty folder"), "{stderr}");
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn a_load_may_have_another_priority() {
     if cfg!(not(windows)) {
         let output = lab(&["cpu-load", "--seconds", "1", "--priority", "high"]);
         assert_eq!(output.status.code(), Some(2), "{output:?}");
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert!(told.contains("hint: idle and below-normal are for everybody"), "{told}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(stderr.contains("hint: idle and below-normal are for everybody"), "{stderr}");
     }
 }

@@ -30,8 +30,8 @@ fn a_question_that_needs_a_table_that_was_left_out_says_how_to_make_it() {
     let cpu = run(&["dump", "cpu", &part]);
     assert_eq!((cpu.exit, cpu.err.contains("--tables")), (Exit::Answered, false), "{}", cpu.err);
     let range = run(&["dump", "cpu", "--range", "0..0.1", &part]);
-    let told = range.out + &range.err;
-    assert!(told.contains("context_switch (--tables)"), "{told}");
+    let printed = range.out + &range.err;
+    assert!(printed.contains("context_switch (--tables)"), "{printed}");
     let sql = run(&["sql", &part, "SELECT count(*) FROM context_switch"]);
     let note =
         format!("note: {part}: made without context_switch (--tables), which is empty for that reason\n");
@@ -49,11 +49,11 @@ fn every_dump_of_an_extract_with_hardly_a_table_says_what_it_lacks_or_what_was_n
     let mut without = 0;
     for dump in dumps() {
         let answer = run(&["dump", &dump, &part]);
-        let told = format!("{}{}", answer.out, answer.err);
-        without += usize::from(told.contains("(--tables)"));
+        let printed = format!("{}{}", answer.out, answer.err);
+        without += usize::from(printed.contains("(--tables)"));
         // What is kept in any case can answer that there is nothing.
-        if answer.exit == Exit::Nothing && !told.contains("note: there is none of it") {
-            assert!(told.contains("hint: "), "{dump}: {told}");
+        if answer.exit == Exit::Nothing && !printed.contains("note: there is none of it") {
+            assert!(printed.contains("hint: "), "{dump}: {printed}");
         }
     }
     assert!(without > 3, "{without}");

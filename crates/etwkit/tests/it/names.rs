@@ -196,14 +196,14 @@ fn asked(args: &[&str]) -> Answer {
 /// Several commands, one behind the other.
 #[track_caller]
 fn check(name: &str, commands: &[&str]) {
-    let told = commands.iter().map(|line| {
+    let transcripts = commands.iter().map(|line| {
         let Answer { out, err, exit } = asked(&words(line));
         let err = err
             .replace(&format!("{}/", folder().display()), "")
             .replace(&format!("{}\\", folder().display()), "");
         format!("$ etwkit {line}\n{out}{err}[exit {}]\n", exit.code())
     });
-    compare(&told.collect::<Vec<_>>().join("\n"), name);
+    compare(&transcripts.collect::<Vec<_>>().join("\n"), name);
 }
 
 /// Words with blanks between; `'` keeps blanks.

@@ -74,8 +74,8 @@ fn dumps_of_what_was_not_recorded_say_how_to_record_it() {
                 "{dump} of a {detail} extract:\n{}",
                 text.out
             );
-            let tells_how = ["record", "wpr", "WPR"].iter().any(|how| lines[1].contains(how));
-            assert!(tells_how, "{dump}: {}", lines[1]);
+            let says_how = ["record", "wpr", "WPR"].iter().any(|how| lines[1].contains(how));
+            assert!(says_how, "{dump}: {}", lines[1]);
             // The same table says what each of our profiles answers.
             if let Some(profile) = etwkit_record::profiles::of_question(dump).next() {
                 let ours = lines[1].split_once("`etwkit record start ").map(|(_, rest)| rest);

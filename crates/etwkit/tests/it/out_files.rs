@@ -142,7 +142,7 @@ fn an_extract_can_be_one_file() {
 }
 
 #[test]
-fn one_damaged_extract_is_named_and_does_not_stop_the_others_if_told_so() {
+fn one_damaged_extract_is_named_and_does_not_stop_the_others_on_request() {
     let extracts =
         Extracts::of(&[("a.etwx", "sched-5.etl"), ("b.etwx", "power-5.etl"), ("c.etwx", "dns-5.etl")]);
     let [a, b, c] = ["a.etwx", "b.etwx", "c.etwx"].map(|name| extracts.text(name));
@@ -184,7 +184,7 @@ fn one_damaged_extract_is_named_and_does_not_stop_the_others_if_told_so() {
 }
 
 #[test]
-fn the_same_trace_twice_is_told() {
+fn the_same_trace_twice_is_noted() {
     let extracts = Extracts::of(&[("a.etwx", "sched-5.etl"), ("b.etwx", "power-5.etl")]);
     let (a, b, sum) = (extracts.text("a.etwx"), extracts.text("b.etwx"), extracts.text("sum.etwx"));
     let made = run(&["extract", &trace("sched-5.etl"), "--detail", "summary", "--out", &sum]);
@@ -299,7 +299,7 @@ fn the_environment_cannot_take_the_threads_away() {
 }
 
 #[test]
-fn damage_that_the_decoder_panics_over_is_told_once() {
+fn damage_that_the_decoder_panics_over_is_reported_once() {
     // Pages of noise, without checksums, through the whole program: what the decoder and the engine do with
     // them is an error of the file.
     let extracts = Extracts::of(&[("a.etwx", "sched-5.etl")]);

@@ -71,7 +71,7 @@ fn exit_codes_are_the_documented_ones() {
 }
 
 #[test]
-fn an_error_tells_message_cause_and_hint() {
+fn an_error_has_a_message_a_cause_and_a_hint() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("no\u{1B}trace.etl");
     std::fs::write(&path, [b'x'; 4096]).unwrap();
@@ -105,7 +105,7 @@ fn names_out_of_a_trace_cannot_control_a_terminal() {
 }
 
 #[test]
-fn damage_is_told_in_text_and_in_json() {
+fn damage_is_reported_in_text_and_in_json() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("cut.etl");
     let bytes = std::fs::read(made().join("power-5.etl")).unwrap();
@@ -122,7 +122,7 @@ fn damage_is_told_in_text_and_in_json() {
 }
 
 #[test]
-fn damage_inside_a_buffer_is_told_by_the_pass() {
+fn damage_inside_a_buffer_is_reported_by_the_pass() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("broken.etl");
     let mut bytes = std::fs::read(made().join("power-5.etl")).unwrap();
@@ -140,7 +140,7 @@ fn damage_inside_a_buffer_is_told_by_the_pass() {
 }
 
 #[test]
-fn files_of_different_machines_are_told_apart() {
+fn files_of_different_machines_are_distinguished() {
     let (first, other) = (trace("sched-5.etl"), trace("power-5.etl"));
     let answer = run(&["info", &first, &other]);
     assert!(answer.out.contains("  power-5.etl is of another machine or another boot"), "{}", answer.out);

@@ -84,28 +84,28 @@ fn processors_are_those_of_the_simulation() {
         let parking = "SELECT cpu, start_ns, stop_ns, kind FROM cpu_parking ORDER BY start_ns";
         let parking = rows(&["sql", &extract, "--format", "json", parking]);
         for core in cores {
-            let told = &truth["cores"][core["cpu"].to_string()];
+            let expected = &truth["cores"][core["cpu"].to_string()];
             for name in ["efficiency_class", "nominal_mhz", "min_mhz", "max_mhz"] {
-                assert_eq!(core[name], told[name], "{name}: {core}");
+                assert_eq!(core[name], expected[name], "{name}: {core}");
             }
             let mean = core["mean_mhz"].as_f64().unwrap();
             assert!((number(core, "min_mhz")..=number(core, "max_mhz")).contains(&(mean.round() as i64)));
             let times = frequencies.iter().find(|row| row["cpu"] == core["cpu"]).unwrap();
-            assert_eq!(times["times"], told["frequency_changes"], "{core}");
+            assert_eq!(times["times"], expected["frequency_changes"], "{core}");
 
             let end = &truth["header"]["duration_ns"];
             let open = |to: &Value| if to.is_null() { end.as_i64() } else { to.as_i64() };
-            let told = told["parked"].as_array().unwrap().iter();
-            let told: Vec<(i64, i64)> =
-                told.map(|one| (number(one, "from_ns"), open(&one["to_ns"]).unwrap())).collect();
+            let parked = expected["parked"].as_array().unwrap().iter();
+            let parked: Vec<(i64, i64)> =
+                parked.map(|one| (number(one, "from_ns"), open(&one["to_ns"]).unwrap())).collect();
             let ours: Vec<(i64, i64)> = parking
                 .iter()
                 .filter(|row| row["cpu"] == core["cpu"] && row["kind"] == "parked")
                 .map(|row| (number(row, "start_ns"), number(row, "stop_ns")))
                 .collect();
-            assert_eq!(ours, told, "{core}");
+            assert_eq!(ours, parked, "{core}");
             if !parking.is_empty() {
-                assert_eq!(number(core, "parked_ns"), told.iter().map(|(from, to)| to - from).sum::<i64>());
+                assert_eq!(number(core, "parked_ns"), parked.iter().map(|(from, to)| to - from).sum::<i64>());
             }
         }
         assert_eq!(parking.is_empty(), cpus == "2", "only a machine with idle processors parks some");
@@ -176,7 +176,7 @@ fn the_catalog_runs_on_efficient_processors_while_faster_ones_idle() {
 
 /// Samples of a function are CPU of its method, and these are where the process ran.
 #[test]
-fn methods_are_told_apart_by_kinds_in_full_and_summary_extracts() {
+fn methods_are_distinguished_by_kinds_in_full_and_summary_extracts() {
     for (cpus, of_a_kind) in MACHINES {
         let truth = truth(cpus);
         for extract in [path(&format!("{cpus}.etwx")), path(&format!("{cpus}-sums.etwx"))] {
@@ -205,7 +205,7 @@ fn methods_are_told_apart_by_kinds_in_full_and_summary_extracts() {
 }
 
 #[test]
-fn the_kinds_of_a_part_of_the_trace_are_not_told() {
+fn the_kinds_of_a_part_of_the_trace_are_not_reported() {
     let ask = ["dump", "cpu", "--range", "0..100", "--json", &path("2.etwx")];
     let ours = rows(&ask);
     assert!(ours.len() > 5 && ours.iter().all(|row| row["class_0_cpu_ns"].is_null()), "{ours:?}");

@@ -35,7 +35,7 @@ fn each_combination_is_a_line_a_row_and_a_sum() {
 }
 
 #[test]
-fn failed_runs_are_told_in_every_way() {
+fn failed_runs_are_reported_in_every_way() {
     let answer =
         run(&["run", "Case", "--json", "--repeat", "2", "--cool-down", "0", "--", "sh", "-c", "exit 3"]);
     assert_eq!(answer.exit, Exit::Nothing);
@@ -77,7 +77,7 @@ fn what_cannot_be_run_is_an_error_with_a_hint() {
 
 /// Names that are written are names that are read.
 #[test]
-fn recordings_have_names_that_tests_are_told_apart_by() {
+fn recordings_have_names_that_distinguish_tests() {
     let at = "2026-11-23T12:44:47".parse().unwrap();
     for (status, want) in [(Status::Passed, None), (Status::Failed, Some(TestStatus::Failed))] {
         let name = recording_name("Copy+threads=4", 1234, "PC-1", at, status) + ".etl";
@@ -103,5 +103,5 @@ fn what_an_earlier_trace_needed_is_a_comment_in_front_of_the_script() {
     assert!(script.contains("wpr -start etwkit.wprp!cpu"), "{script}");
     let missing = said("no-such-trace.etl");
     assert_eq!((missing.exit, missing.out.as_str()), (Exit::Error, ""));
-    assert!(missing.err.contains("what the earlier trace needed cannot be told"), "{}", missing.err);
+    assert!(missing.err.contains("it is not known what the earlier trace needed"), "{}", missing.err);
 }

@@ -170,7 +170,7 @@ const MANIFEST: &str = r#"<instrumentationManifest><instrumentation><events>
 </templates></provider></events></instrumentation></instrumentationManifest>"#;
 
 #[test]
-fn events_with_a_manifest_are_read_by_names_and_told_pictures_can_be_missing() {
+fn events_with_a_manifest_are_read_by_names_and_their_pictures_can_be_missing() {
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("slow.etl");
     let mut recording = Recording::new(&trace);
@@ -187,7 +187,7 @@ fn events_with_a_manifest_are_read_by_names_and_told_pictures_can_be_missing() {
     picture(&folder.path().join("slow.Screenshots"), "Screenshot_3.jpg", 30, 6);
     extract(&trace, &[]);
     let all = rows(folder.path().join("slow.etwx").to_str().unwrap());
-    let told: Vec<_> = all
+    let shown: Vec<_> = all
         .iter()
         .map(|row| {
             let cell = |name: &str| row[name].to_string();
@@ -195,7 +195,7 @@ fn events_with_a_manifest_are_read_by_names_and_told_pictures_can_be_missing() {
         })
         .collect();
     assert_eq!(
-        told,
+        shown,
         [
             r#"100000000 "event" "click" "Right" "slow.Screenshots/Screenshot_3.jpg""#,
             r#"300000000 "event" "click" null null"#,

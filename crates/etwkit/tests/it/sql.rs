@@ -49,7 +49,7 @@ fn sql(args: &[&str]) -> Answer {
 }
 
 /// The command and what it printed.
-fn told(args: &[&str]) -> String {
+fn transcript(args: &[&str]) -> String {
     let Answer { out, err, exit } = sql(args);
     // Rows for a pipe end as the form wants it, which a text file cannot show.
     let out = out.replace('\r', "\\r");
@@ -60,18 +60,18 @@ fn told(args: &[&str]) -> String {
 fn forms_of_rows() {
     let all = "SELECT ts_ns, ms(ts_ns) AS ms, text FROM mark ORDER BY ts_ns";
     let transcripts = [
-        told(&["SELECT process_key, pid, name, pid > 100 AS high FROM process"]),
-        told(&[all]),
-        told(&["--format", "csv", "SELECT ts_ns, ms(ts_ns) AS ms, text FROM mark WHERE ts_ns > 1000"]),
-        told(&["--format", "json", all]),
-        told(&[
+        transcript(&["SELECT process_key, pid, name, pid > 100 AS high FROM process"]),
+        transcript(&[all]),
+        transcript(&["--format", "csv", "SELECT ts_ns, ms(ts_ns) AS ms, text FROM mark WHERE ts_ns > 1000"]),
+        transcript(&["--format", "json", all]),
+        transcript(&[
             "--format",
             "json",
             "SELECT 1 AS a, 2.5 AS \"\u{1b}\", NULL AS c, [1, 2] AS d, 'NaN'::double AS e",
         ]),
-        told(&["SELECT * FROM process WHERE pid = 5"]),
-        told(&["@trace/health"]),
-        told(&["--param", "process=sys*", "@cpu/processes"]),
+        transcript(&["SELECT * FROM process WHERE pid = 5"]),
+        transcript(&["@trace/health"]),
+        transcript(&["--param", "process=sys*", "@cpu/processes"]),
     ];
     compare(&transcripts.join("\n"), "sql-rows");
 }
@@ -79,20 +79,20 @@ fn forms_of_rows() {
 #[test]
 fn errors_say_what_to_do() {
     let transcripts = [
-        told(&["SELECT nme FROM proces"]),
-        told(&["SELECT nme FROM process"]),
-        told(&["SELECT 1 FROM \"\u{1b}[2J\""]),
-        told(&["DROP TABLE process"]),
-        told(&["@cpu/nothing"]),
-        told(&["--param", "tpo=1", "@cpu/processes"]),
-        told(&["--param", "top=1", "SELECT 1"]),
-        told(&["SELECT name FROM process WHERE pid = $pid"]),
-        told(&["--param", "pid=x", "SELECT name FROM process WHERE pid = $pid"]),
-        told(&["--param", "pid", "SELECT name FROM process WHERE pid = $pid"]),
-        told(&["SELECT ms('abc')"]),
-        told(&["SELECT * FROM process PIVOT (count(pid) FOR name IN ('a'))"]),
-        told(&["--file", "nowhere.sql"]),
-        told(&["--format", "parquet", "SELECT 1"]),
+        transcript(&["SELECT nme FROM proces"]),
+        transcript(&["SELECT nme FROM process"]),
+        transcript(&["SELECT 1 FROM \"\u{1b}[2J\""]),
+        transcript(&["DROP TABLE process"]),
+        transcript(&["@cpu/nothing"]),
+        transcript(&["--param", "tpo=1", "@cpu/processes"]),
+        transcript(&["--param", "top=1", "SELECT 1"]),
+        transcript(&["SELECT name FROM process WHERE pid = $pid"]),
+        transcript(&["--param", "pid=x", "SELECT name FROM process WHERE pid = $pid"]),
+        transcript(&["--param", "pid", "SELECT name FROM process WHERE pid = $pid"]),
+        transcript(&["SELECT ms('abc')"]),
+        transcript(&["SELECT * FROM process PIVOT (count(pid) FOR name IN ('a'))"]),
+        transcript(&["--file", "nowhere.sql"]),
+        transcript(&["--format", "parquet", "SELECT 1"]),
     ];
     compare(&transcripts.join("\n"), "sql-errors");
     let alone = run(&["sql", "SELECT 1"]);

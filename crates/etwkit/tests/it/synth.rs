@@ -113,21 +113,21 @@ fn symbol_files_name_the_frames_of_the_extract_as_the_truth_does() {
         }
         let truth = std::fs::read_to_string(path(&format!("{scenario}.truth.json"))).unwrap();
         let truth: Value = serde_json::from_str(&truth).unwrap();
-        let mut told = BTreeMap::new();
+        let mut expected = BTreeMap::new();
         for (pid, functions) in truth["functions"].as_object().unwrap() {
             for (name, samples) in functions.as_object().unwrap() {
                 let sums = (samples["inclusive"].as_u64().unwrap(), samples["exclusive"].as_u64().unwrap());
-                told.insert((pid.clone(), name.clone()), sums);
+                expected.insert((pid.clone(), name.clone()), sums);
             }
         }
-        assert_eq!(counts, told, "{scenario}");
-        assert!(told.len() > 20, "{scenario}");
+        assert_eq!(counts, expected, "{scenario}");
+        assert!(expected.len() > 20, "{scenario}");
     }
 }
 
 /// Waits by the thread that ended them, from the table of switches: what the truth says.
 #[test]
-fn switches_of_the_extract_tell_who_waited_for_whom_as_the_truth_does() {
+fn switches_of_the_extract_and_the_truth_agree_on_who_waited_for_whom() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let trace = path("t.etl");
@@ -156,14 +156,14 @@ fn switches_of_the_extract_tell_who_waited_for_whom_as_the_truth_does() {
         sums.1 += row["wait_ns"].as_i64().unwrap();
     }
     let truth: Value = serde_json::from_str(&std::fs::read_to_string(path("t.truth.json")).unwrap()).unwrap();
-    let mut told = BTreeMap::new();
+    let mut expected = BTreeMap::new();
     for (thread, by) in truth["waited_for"].as_object().unwrap() {
         for (by, sums) in by.as_object().unwrap() {
             let sums = (sums["waits"].as_i64().unwrap(), sums["wait_ns"].as_i64().unwrap());
-            told.insert((thread.clone(), by.clone()), sums);
+            expected.insert((thread.clone(), by.clone()), sums);
         }
     }
-    assert_eq!(ours, told);
+    assert_eq!(ours, expected);
 }
 
 #[test]

@@ -14,7 +14,7 @@ fn check(args: &[&str], name: &str) {
     compare(&format!("$ etwkit {}\n{out}{err}[exit {}]\n", args.join(" "), exit.code()), name);
 }
 
-/// A text without the keys of the cache, which tell files apart.
+/// A text without the keys of the cache, which distinguish files.
 fn without_keys(printed: &str) -> String {
     let ending = format!("-{}.etwx", env!("CARGO_PKG_VERSION"));
     let mut parts = printed.split(ending.as_str()).map(str::to_owned).collect::<Vec<_>>();

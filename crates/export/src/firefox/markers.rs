@@ -66,7 +66,7 @@ fn data<const N: usize>(kind: &str, fields: [(&str, Option<String>); N]) -> Stri
 }
 
 fn readied(by: Readying, scene: &Scene<'_>) -> Option<String> {
-    let by = if by.is_dpc { Some("a DPC".to_owned()) } else { scene.told(by.thread) };
+    let by = if by.is_dpc { Some("a DPC".to_owned()) } else { scene.thread_label(by.thread) };
     by.map(|by| text(&by))
 }
 

@@ -145,7 +145,8 @@ fn file_name(path: &str) -> &str {
     path.rsplit(['\\', '/']).next().unwrap_or(path)
 }
 
-/// A file as `Lib`. Its identity on symbol servers is not told: names are given, and none is to be looked up.
+/// A file as `Lib`. Its identity on symbol servers is left empty: the names are
+/// in the profile, so that the profiler need not look up any.
 fn library(path: &str) -> String {
     let (name, path) = (text(file_name(path)), text(path));
     format!(

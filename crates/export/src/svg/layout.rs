@@ -156,10 +156,10 @@ mod tests {
     fn frames_lie_on_their_callers() {
         let flames = flames(&[(&[0], 10), (&[0, 1], 30), (&[0, 1, 2], 20), (&[0, 3], 40), (&[4], 100)]);
         let drawn = flames.drawn(200_000);
-        let told: Vec<_> =
+        let shown: Vec<_> =
             drawn.iter().map(|f| (f.what, f.level, f.x, f.width, f.weight_ns, f.own_ns)).collect();
         assert_eq!(
-            told,
+            shown,
             [
                 (What::Frame(0), 0, 0, 100_000, 100, 10),
                 (What::Frame(1), 1, 10_000, 50_000, 50, 30),
@@ -175,9 +175,9 @@ mod tests {
         // Frame 1 and 2 have a thousandth each; 5 lies behind a wide one.
         let flames = flames(&[(&[0, 1, 7], 1), (&[0, 2], 1), (&[0, 3], 997), (&[0, 5], 1)]);
         let drawn = flames.drawn(100_000);
-        let told: Vec<_> = drawn.iter().map(|f| (f.what, f.level, f.x, f.width, f.weight_ns)).collect();
+        let shown: Vec<_> = drawn.iter().map(|f| (f.what, f.level, f.x, f.width, f.weight_ns)).collect();
         assert_eq!(
-            told,
+            shown,
             [
                 (What::Frame(0), 0, 0, 100_000, 1000),
                 (What::Rest(3), 1, 0, 200, 2),

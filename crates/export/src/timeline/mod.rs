@@ -1,11 +1,11 @@
 //! What a timeline holds, whatever format it is written in: what the threads of processes did, and when.
 
 mod merge;
+mod report;
 mod request;
 mod rows;
 mod scene;
 mod sql;
-mod told;
 mod used;
 
 pub use request::processes;

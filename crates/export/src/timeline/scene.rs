@@ -109,7 +109,7 @@ impl<'s> Scene<'s> {
 
     /// A thread for people: `4711 of cmd.exe (4704)`.
     #[must_use]
-    pub fn told(&self, key: Option<i64>) -> Option<String> {
+    pub fn thread_label(&self, key: Option<i64>) -> Option<String> {
         let thread = self.thread(key)?;
         let process = self.process(key);
         let name = process.and_then(|process| process.name.as_deref()).unwrap_or("?");

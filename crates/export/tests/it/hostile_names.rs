@@ -30,8 +30,8 @@ fn written(name: &str, to: &str) -> Vec<u8> {
     let session = named(&[name; 5]);
     let request = ExportRequest { name: name.into(), process_roots: true, ..ExportRequest::default() };
     let mut out = Vec::new();
-    let told = request.write(format(to).unwrap(), &session, &mut out).unwrap();
-    assert_eq!((told.stacks, told.total_ns), (5, 6 * crate::made_stacks::WEIGHT), "{name:?}");
+    let written = request.write(format(to).unwrap(), &session, &mut out).unwrap();
+    assert_eq!((written.stacks, written.total_ns), (5, 6 * crate::made_stacks::WEIGHT), "{name:?}");
     out
 }
 
@@ -126,6 +126,6 @@ fn pprof_has_names_that_can_be_seen_and_no_paths() {
 fn numbers_do_not_depend_on_names() {
     let request = ExportRequest { process_roots: true, ..ExportRequest::default() };
     let mut out = Vec::new();
-    let told = request.write(format("folded").unwrap(), &session(), &mut out).unwrap();
-    assert_eq!((told.stacks, told.frames), (5, 6));
+    let written = request.write(format("folded").unwrap(), &session(), &mut out).unwrap();
+    assert_eq!((written.stacks, written.frames), (5, 6));
 }

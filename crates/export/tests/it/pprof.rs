@@ -144,7 +144,7 @@ fn processes_are_labels_and_modules_mappings() {
     let request = ExportRequest { process_roots: true, ..ExportRequest::default() };
     let profile = Profile::read(&written(&request));
     assert_eq!(profile.types, ["cpu/nanoseconds", "samples/count"]);
-    let told: Vec<String> = profile
+    let samples: Vec<String> = profile
         .samples
         .iter()
         .map(|s| {
@@ -152,7 +152,7 @@ fn processes_are_labels_and_modules_mappings() {
         })
         .collect();
     assert_eq!(
-        told,
+        samples,
         [
             "shop.dll!main 1x1 pid=8 process=shop.exe",
             "shop.dll!main;shop.dll!a 1x1 pid=8 process=shop.exe",
@@ -167,7 +167,7 @@ fn processes_are_labels_and_modules_mappings() {
 }
 
 #[test]
-fn threads_are_labels_where_they_are_told_apart() {
+fn threads_are_labels_where_they_are_kept_apart() {
     let processes = ProcessQuery { process: Some("8".into()), ..ProcessQuery::default() };
     let request = ExportRequest { processes, thread_roots: true, ..ExportRequest::default() };
     let profile = Profile::read(&written(&request));

@@ -66,12 +66,12 @@ fn folded_stacks_are_lines_of_frames() {
         let written = request.write(format("folded").unwrap(), &session(), &mut out).unwrap();
         (String::from_utf8(out).unwrap(), written)
     };
-    let (lines, told) = text(&of(Some("8")));
+    let (lines, sums) = text(&of(Some("8")));
     assert_eq!(
         lines,
         "shop.dll!main 1000100\nshop.dll!main;shop.dll!a 1000100\nshop.dll!main;shop.dll!b 2000200\n"
     );
-    assert_eq!(told, written(&of(Some("8"))).1, "both formats tell the same");
+    assert_eq!(sums, written(&of(Some("8"))).1, "both formats have the same sums");
     let roots = text(&ExportRequest { process_roots: true, thread_roots: true, ..of(Some("12")) }).0;
     let of_db = "db.exe (12);Thread  120 - Process 12";
     assert_eq!(roots, format!("{of_db};shop.dll!main;shop.dll!b 1000100\n{of_db};shop.dll+0x40 1000100\n"));

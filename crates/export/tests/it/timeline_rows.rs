@@ -197,7 +197,7 @@ pub(crate) fn read(request: &ExportRequest, session: &Session, test: &str) -> Op
     };
     let folder = tempfile::tempdir().unwrap();
     let files = written(request, session, folder.path());
-    assert!(files.iter().all(|(_, told)| told == &files[0].1), "all formats tell the same: {files:?}");
+    assert!(files.iter().all(|(_, sums)| sums == &files[0].1), "all formats have the same sums: {files:?}");
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/read_timelines.py");
     let words = TIMELINES.iter().zip(&files).flat_map(|(name, (path, _))| [(*name).to_owned(), path.clone()]);
     let output = Command::new(python).arg(script).args(words).output().unwrap();

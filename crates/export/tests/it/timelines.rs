@@ -18,7 +18,7 @@ fn of(process: Option<&str>) -> ExportRequest {
 #[test]
 fn a_timeline_has_what_the_rows_have() {
     let folder = tempfile::tempdir().unwrap();
-    let told = TimelineSums {
+    let sums = TimelineSums {
         processes: 2,
         threads: 2,
         slices: 4,
@@ -30,7 +30,7 @@ fn a_timeline_has_what_the_rows_have() {
         marks: 1,
     };
     for (_, written) in written(&of(None), &session(&PLAIN), folder.path()) {
-        assert_eq!(written.timeline, Some(told));
+        assert_eq!(written.timeline, Some(sums));
     }
 }
 
@@ -105,20 +105,24 @@ const TAGS: &str =
 fn tags_choose_what_has_such_a_stack() {
     let session = session(&PLAIN);
     session.use_tags(vec![TagSet::read("till", &[("till.stacktags", TAGS.as_bytes())]).unwrap()].into());
-    let told = |tags: &str| {
+    let written_sums = |tags: &str| {
         let tags = TagQuery { tags: Some(tags.to_owned()), sets: vec!["till".to_owned()] };
         let folder = tempfile::tempdir().unwrap();
-        let told = written(&ExportRequest { tags, ..of(None) }, &session, folder.path());
-        let sums = told.into_iter().map(|(_, written)| written.timeline.unwrap());
+        let written_sums = written(&ExportRequest { tags, ..of(None) }, &session, folder.path());
+        let sums = written_sums.into_iter().map(|(_, written)| written.timeline.unwrap());
         let counts =
             |sums: TimelineSums| (sums.samples, sums.cpu_ns, sums.slices, sums.waits, sums.operations);
         let counts: Vec<_> = sums.map(|sums| (counts(sums), sums.marks)).collect();
         assert!(counts.iter().all(|one| *one == counts[0]), "{counts:?}");
         counts[0]
     };
-    assert_eq!(told("Till"), ((3, 300, 0, 0, 0), 1), "marks are about everything");
-    assert_eq!(told("!Till"), ((0, 0, 4, 2, 4), 1), "what has no stack has no tag, and is not excluded");
-    assert_eq!(told("nosuch"), ((0, 0, 0, 0, 0), 1));
+    assert_eq!(written_sums("Till"), ((3, 300, 0, 0, 0), 1), "marks are about everything");
+    assert_eq!(
+        written_sums("!Till"),
+        ((0, 0, 4, 2, 4), 1),
+        "what has no stack has no tag, and is not excluded"
+    );
+    assert_eq!(written_sums("nosuch"), ((0, 0, 0, 0, 0), 1));
 }
 
 #[test]

@@ -39,8 +39,8 @@ impl<'f> Names<'f> {
 
     /// Begins a round, in which each node of the tree of stacks is seen once.
     pub(super) fn begin_round(&mut self) {
-        // Rounds are told apart by a number, so that the list of what was seen need not be cleared for each
-        // group: it is as long as there are stacks.
+        // Rounds are distinguished by a number, so that the list of what was seen need not be cleared for
+        // each group: it is as long as there are stacks.
         self.round = self.round.saturating_add(1);
     }
 

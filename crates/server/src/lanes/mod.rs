@@ -32,7 +32,7 @@ use sums::Sums;
 /// Key of what is of no known process.
 const UNKNOWN: i32 = -1;
 
-/// Times that a pyramid tells apart lie between this and its negative.
+/// Times that a pyramid distinguishes lie between this and its negative.
 const FARTHEST: i64 = 1 << 61;
 
 /// Lanes of an answer, at most.

@@ -128,7 +128,7 @@ ORDER BY key
         )
     }
 
-    /// The row that tells what was at a moment, and which of its states; nothing where there is none.
+    /// The row that says what was at a moment, and which of its states; nothing where there is none.
     pub(super) fn moment(self, request: &MomentRequest) -> Option<String> {
         let (at, within) = (request.at_ns, request.within_ns);
         let condition = match request.kind {

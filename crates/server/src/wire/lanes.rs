@@ -205,7 +205,7 @@ pub struct MomentRequest {
 pub struct Moment {
     /// What it was doing; nothing if the trace does not say.
     pub slice: Option<Slice>,
-    /// How the answer came about. `sql` gives the row that tells it.
+    /// How the answer came about. `sql` gives the row that says it.
     pub source: Source,
 }
 

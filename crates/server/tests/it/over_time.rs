@@ -187,16 +187,16 @@ fn a_picture_of_a_disk_has_each_operation_once() {
                     "trace": 0, "disk": map["disk"], "range": {"from_ns": x, "to_ns": x + wide},
                     "offset_from": y, "offset_to": y + tall, "selection": selection, "limit": 20,
                 });
-                let told = place.answer("disk_cell", &request);
-                assert_eq!((whole(&told["reads"]), whole(&told["writes"])), (reads[at], writes[at]));
-                one_cell(&session, &told, &map["disk"], (x, x + wide), (y, y + tall));
+                let answer = place.answer("disk_cell", &request);
+                assert_eq!((whole(&answer["reads"]), whole(&answer["writes"])), (reads[at], writes[at]));
+                one_cell(&session, &answer, &map["disk"], (x, x + wide), (y, y + tall));
             }
         }
     }
 }
 
 /// What is said of a part of a disk.
-fn one_cell(session: &Session, told: &Value, disk: &Value, time: (i64, i64), place: (i64, i64)) {
+fn one_cell(session: &Session, answer: &Value, disk: &Value, time: (i64, i64), place: (i64, i64)) {
     let steps = format!(
         "WITH w AS (SELECT *, abs(offset_bytes - lag(offset_bytes + size_bytes) \
          OVER (ORDER BY complete_ns, init_ns, offset_bytes)) AS distance FROM disk_io WHERE disk = {disk} \
@@ -207,12 +207,12 @@ fn one_cell(session: &Session, told: &Value, disk: &Value, time: (i64, i64), pla
         time.0, time.1, place.0, place.1
     );
     let expected = &numbers(session, &steps)[0];
-    let bytes = whole(&told["read_bytes"]) + whole(&told["write_bytes"]);
-    assert_eq!(&vec![bytes, whole(&told["in_sequence"]), whole(&told["seeks"])], expected);
-    let files = told["files"].as_array().unwrap();
-    assert_eq!(files.len() as i64, whole(&told["total"]).min(20));
+    let bytes = whole(&answer["read_bytes"]) + whole(&answer["write_bytes"]);
+    assert_eq!(&vec![bytes, whole(&answer["in_sequence"]), whole(&answer["seeks"])], expected);
+    let files = answer["files"].as_array().unwrap();
+    assert_eq!(files.len() as i64, whole(&answer["total"]).min(20));
     let of_files: i64 = files.iter().map(|file| whole(&file["bytes"])).sum();
-    assert!(of_files == bytes || (of_files < bytes && whole(&told["total"]) > 20), "{of_files} of {bytes}");
+    assert!(of_files == bytes || (of_files < bytes && whole(&answer["total"]) > 20), "{of_files} of {bytes}");
     assert!(files.iter().all(|file| file["process"].is_string()));
 }
 

@@ -108,7 +108,7 @@ fn attributed(place: &Place) {
 }
 
 #[test]
-fn columns_and_graphs_that_are_not_known_are_told() {
+fn columns_and_graphs_that_are_not_known_are_named() {
     let mut place = Place::new("office");
     let file = place.folder.path().join("waits.wpaProfile");
     std::fs::write(&file, include_str!("profiles/wait-analysis.wpaProfile")).unwrap();

@@ -32,7 +32,7 @@ pub(super) fn text(
         let from = file.source.clone().unwrap_or_else(|| reason(file));
         let (addresses, named) = (numbers.grouped(file.addresses as u64), numbers.grouped(file.named as u64));
         let identity = file.identity.as_ref().map(ToString::to_string).unwrap_or_default();
-        let by = file.image_source.as_ref().map(|image| format!("; told by {image}")).unwrap_or_default();
+        let by = file.image_source.as_ref().map(|image| format!("; named by {image}")).unwrap_or_default();
         [file.module.clone(), identity, addresses, named, format!("{from}{by}")]
     };
     let not_known = |file: &UnknownFile| {
@@ -108,11 +108,11 @@ fn places(tried: &[Attempt]) -> String {
 fn unknown(file: &UnknownFile) -> String {
     let tried = places(&file.tried);
     match (&file.image, &file.image_source) {
-        (_, Some(source)) => format!("neither the trace nor {source} tells which symbol file it has"),
+        (_, Some(source)) => format!("neither the trace nor {source} says which symbol file it has"),
         (Some(image), None) if !tried.is_empty() => {
-            format!("the trace does not tell which symbol file it has; its image {image} would: {tried}")
+            format!("the trace does not say which symbol file it has; its image {image} would: {tried}")
         }
-        _ => "the trace does not tell which symbol file it has".to_owned(),
+        _ => "the trace does not say which symbol file it has".to_owned(),
     }
 }
 

@@ -50,7 +50,7 @@ fn files_without_rows_have_titles() {
 }
 
 #[test]
-fn what_has_no_file_is_told() {
+fn what_has_no_file_is_noted() {
     let printed = run("ETWAnalyzer -dump testrun -fd . -csv rows.csv", "runs");
     assert_eq!(printed.exit, 0, "{}", printed.text);
     assert!(printed.text.contains("-csv means nothing to -dump test-run"), "{}", printed.text);

@@ -437,7 +437,7 @@ fn test_runs_are_chosen() {
 }
 
 #[test]
-fn what_is_not_understood_is_told() {
+fn what_is_not_understood_is_named() {
     for (line, expected) in [
         ("-dump", "-dump needs a sub command"),
         ("-dump nosuch", "-dump nosuch: there is no such sub command"),
@@ -514,7 +514,7 @@ fn stacks_become_profiles_for_speedscope() {
 
 /// The page on what works: every switch of every sub command, by what the tests above show.
 #[test]
-fn the_page_on_switches_tells_what_is_shown() {
+fn the_page_on_switches_says_what_is_shown() {
     let mut page = include_str!("page_head.md").to_owned();
     let mut untested = Vec::new();
     for dump in DUMPS {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::lines::line;
 use super::{Printed, drive, run};
 
-/// Extracts of these programs; milliseconds in a name are what the program would have told of its run.
+/// Extracts of these programs; milliseconds in a name are what the program would have reported of its run.
 pub(super) const SERIAL: &str = "writer/CreateSerial_1337msANNAS-PC.20240506-083000";
 pub(super) const PARALLEL: &str = "writer/CreateParallel_205msANNAS-PC.20240506-083100";
 pub(super) const TAKE_1: &str = "writer/Take_Test1/CreateSerial_1337msANNAS-PC.20240506-083000";
@@ -115,7 +115,7 @@ fn methods_of_the_writer_are_those_of_the_simulation() {
 }
 
 #[test]
-fn names_of_tests_tell_how_long_they_took() {
+fn names_of_tests_say_how_long_they_took() {
     for name in [SERIAL, PARALLEL, TAKE_1, TAKE_2] {
         let truth = truth(name);
         let call = &truth["calls"][0];
@@ -160,11 +160,11 @@ fn checkpoints_are_those_of_the_simulation() {
     }
     let total = printed("cpu-checkpoint-total");
     let total = total.out.lines().find(|line| line.starts_with("All extracts: ")).unwrap();
-    let told: Vec<&str> =
+    let sums: Vec<&str> =
         total.split(" ms").map(|part| part.rsplit(['U', 't', 'y', 'l']).next().unwrap()).collect();
-    same_ms(told[0], cpu);
-    same_ms(told[1], wait);
-    assert!((number(told[3]) - number(told[0]) - number(told[1]) - number(told[2])).abs() <= 1.0, "{total}");
+    same_ms(sums[0], cpu);
+    same_ms(sums[1], wait);
+    assert!((number(sums[3]) - number(sums[0]) - number(sums[1]) - number(sums[2])).abs() <= 1.0, "{total}");
 }
 
 #[test]
@@ -193,9 +193,9 @@ fn the_load_is_that_of_the_simulation() {
     let pid = |truth: &Value| pids(truth, "LoadStress.exe")[0].clone();
     let printed = printed("cpu-total");
     let line = |name: &str| printed.out.lines().find(|line| line.ends_with(name)).unwrap();
-    let told = line("Test_NormalPrio.etl").split("CPU ").nth(1).unwrap().split(" ms").next().unwrap();
-    same_ms(told, cpu_ns(&full, &pid(&full)));
-    assert!(number(told) > 115_000.0);
+    let cpu = line("Test_NormalPrio.etl").split("CPU ").nth(1).unwrap().split(" ms").next().unwrap();
+    same_ms(cpu, cpu_ns(&full, &pid(&full)));
+    assert!(number(cpu) > 115_000.0);
     // Twelve threads on eight processors: not as much as is asked for.
     assert!(cpu_ns(&crowded, &pid(&crowded)) < 115_000_000_000);
     assert!(line("Test_NormalPrio8Cores.etl").contains("CPU 0 ms"), "{}", printed.text);

@@ -121,7 +121,7 @@ fn the_threads_of_a_hybrid_processor_that_share_a_core_are_known() {
 }
 
 #[test]
-fn what_was_not_recorded_is_told_with_its_recording() {
+fn what_was_not_recorded_is_named_with_how_to_record_it() {
     let Some((trace, _)) = made_with("pmc").into_iter().next() else { return };
     let extract = Extract::of(&[&trace], &[]);
     let answer = run(&["dump", "lbr", &extract.path]);

@@ -108,7 +108,7 @@ fn rows_by_name(rows: &[Value]) -> HashMap<String, &Value> {
 }
 
 #[test]
-fn the_dump_of_dns_queries_tells_the_numbers_of_the_truth() {
+fn the_dump_of_dns_queries_has_the_numbers_of_the_truth() {
     let mut compared = 0;
     for (trace, truth) in made_with("dns") {
         let extract = Extract::of(&[&trace], &[]);
@@ -194,7 +194,7 @@ const TIMES: [(&str, &str); 4] = [
 ];
 
 #[test]
-fn the_dump_of_tcp_connections_tells_the_numbers_of_the_truth() {
+fn the_dump_of_tcp_connections_has_the_numbers_of_the_truth() {
     let mut compared = 0;
     for (trace, truth) in made_with("tcp") {
         let extract = Extract::of(&[&trace], &[]);
@@ -279,7 +279,7 @@ fn rows_of_several_connections_add_up() {
 }
 
 #[test]
-fn a_summary_tells_the_same_numbers() {
+fn a_summary_has_the_same_numbers_as_a_full_extract() {
     for (section, dumps) in [
         ("dns", &[&["dns"][..], &["dns", "--details"]][..]),
         ("tcp", &[&["tcp"][..], &["tcp", "--show-retransmit"]]),

@@ -96,7 +96,7 @@ fn addresses_that_are_used_again_are_several_objects() {
 }
 
 #[test]
-fn classes_of_objects_are_told_by_their_events() {
+fn classes_of_objects_come_from_their_events() {
     let Some((trace, _)) = made_with("handles").into_iter().next() else { return };
     let extract = Extract::of(&[&trace], &[]);
     let ids = |args: &[&str]| {
@@ -233,7 +233,7 @@ fn a_part_of_a_trace_has_the_allocations_in_it() {
 }
 
 #[test]
-fn what_was_not_recorded_is_told_with_its_recording() {
+fn what_was_not_recorded_is_named_with_how_to_record_it() {
     let Some((trace, _)) = made_with("pmc").into_iter().next() else { return };
     let extract = Extract::of(&[&trace], &[]);
     for (dump, keyword) in [("syscall", "SYSCALL"), ("handles", "OB_HANDLE"), ("virtualalloc", "VIRT_ALLOC")]

@@ -47,7 +47,7 @@ fn a_range_outside_the_trace_is_refused() {
 }
 
 #[test]
-fn damage_of_the_file_is_told() {
+fn damage_of_the_file_is_reported() {
     let (trace, _) = made_with("sched").remove(0);
     let bytes = std::fs::read(&trace).unwrap();
     let folder = tempfile::tempdir().unwrap();

@@ -242,7 +242,7 @@ fn the_union_in_sql_is_that_of_the_derived_tables() {
 }
 
 #[test]
-fn up_to_the_damage_a_broken_trace_tells_the_truth() {
+fn up_to_the_damage_a_broken_trace_has_the_rows_of_the_truth() {
     for (trace, truth) in made_with("before_damage") {
         let extract = Extract::of(&[&trace], &[]);
         let before = &truth["before_damage"];
@@ -252,7 +252,7 @@ fn up_to_the_damage_a_broken_trace_tells_the_truth() {
 }
 
 #[test]
-fn behind_a_gap_nothing_is_told_that_is_not_known() {
+fn behind_a_gap_nothing_is_reported_that_is_not_known() {
     for (trace, truth) in made_with("lost") {
         let extract = Extract::of(&[&trace], &[]);
         let switches =

@@ -214,7 +214,7 @@ fn sums_of_the_registry_do_not_need_single_operations() {
 }
 
 #[test]
-fn a_file_of_regions_that_is_wrong_is_told_with_its_place() {
+fn an_error_in_a_file_of_regions_names_its_place() {
     let regions = regions("wrong.xml", &REGIONS.replace("<Naming>", "<Naming Style='x'>"));
     let extract = extract(&[]);
     let answer = run(&["dump", "region", "--regions", &regions, &extract.path]);
@@ -224,7 +224,7 @@ fn a_file_of_regions_that_is_wrong_is_told_with_its_place() {
 }
 
 #[test]
-fn what_was_not_recorded_is_told_with_its_recording() {
+fn what_was_not_recorded_is_named_with_how_to_record_it() {
     let Some((trace, _)) = super::support::made_with("pmc").into_iter().next() else { return };
     let extract = Extract::of(&[&trace], &[]);
     let regions = regions("not-recorded.xml", REGIONS);

@@ -396,12 +396,12 @@ fn paths_of_processes_add_up() {
 
 /// Sums that are not by what ended waits say nothing of it, even where all columns are asked for.
 #[test]
-fn who_ended_waits_is_told_only_of_sums_by_that() {
+fn who_ended_waits_is_shown_only_in_sums_by_that() {
     let trace = crate::support::trace("sched-5.etl");
-    let told = |by: &str| crate::support::run(&["dump", "wait", "--by", by, "--column", "*", &trace]).out;
+    let printed = |by: &str| crate::support::run(&["dump", "wait", "--by", by, "--column", "*", &trace]).out;
     for by in ["process", "thread", "reason"] {
-        let text = told(by);
+        let text = printed(by);
         assert!(text.contains("Ended by") && !text.contains("(preempted)"), "{by}: {text}");
     }
-    assert!(told("readying").contains("(preempted)"), "{}", told("readying"));
+    assert!(printed("readying").contains("(preempted)"), "{}", printed("readying"));
 }

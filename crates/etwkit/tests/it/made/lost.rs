@@ -38,7 +38,7 @@ fn check_gap(trace: &Trace) -> usize {
     let (from, to) = (gap["from_us"].as_f64().unwrap(), gap["to_us"].as_f64().unwrap());
     let before = of_cpu.iter().copied().filter(|us| *us < from + SLACK_US).fold(0.0, f64::max);
     let after = of_cpu.iter().copied().filter(|us| *us >= from + SLACK_US).fold(f64::MAX, f64::min);
-    assert!(counts.events_lost + counts.buffer_lost > 0, "no buffer tells of the gap");
+    assert!(counts.events_lost + counts.buffer_lost > 0, "no buffer reports the gap");
     agree(&format!("{}/gap", trace.name), &json!([from, to]), &json!([before, after]))
 }
 

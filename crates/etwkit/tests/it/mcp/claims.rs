@@ -82,10 +82,10 @@ fn conclusions_that_do_not_follow_are_spoken_against() {
         });
     }
     steps.push(call("diff", json!({"before": "t1", "after": "t10"})));
-    let Some(told) = driven("conclusions", folder.path(), &["mcp"], &steps.into()) else { return };
+    let Some(replies) = driven("conclusions", folder.path(), &["mcp"], &steps.into()) else { return };
     let mut missing = Vec::new();
-    for ((trace, question, _, expected), told) in conclusions.iter().zip(&told[opened..]) {
-        let answer = super::answer(told);
+    for ((trace, question, _, expected), reply) in conclusions.iter().zip(&replies[opened..]) {
+        let answer = super::answer(reply);
         let unproven = sentences(answer, "does_not_prove");
         if !unproven.contains(expected) {
             missing.push(format!("{trace} {question}: {expected}\n{unproven}\n"));
@@ -96,12 +96,12 @@ fn conclusions_that_do_not_follow_are_spoken_against() {
         }
     }
     assert!(missing.is_empty(), "{}", missing.join("\n"));
-    // What was not recorded is no failure, and says which recording would tell.
-    let wait = super::answer(&told[opened]);
+    // What was not recorded is no failure, and says which recording would answer.
+    let wait = super::answer(&replies[opened]);
     assert_eq!((&wait["answered"], &wait["record_with"][0]), (&json!(false), &json!("cswitch")));
-    let diff = super::answer(told.last().unwrap());
+    let diff = super::answer(replies.last().unwrap());
     assert!(sentences(diff, "does_not_prove").contains("that a difference is the cause"), "{diff:#}");
     assert!(sentences(diff, "correlated").contains("what differs between two recordings goes with"));
-    let cut = super::answer(&told[opened - 2]);
+    let cut = super::answer(&replies[opened - 2]);
     assert_eq!(cut["is_incomplete"], true, "{cut:#}");
 }

@@ -97,12 +97,12 @@ fn a_client_of_others_asks_over_http() {
         call("open", json!({"path": trace("sched-5.etl")})),
         {"together": (0..5).map(|_| call("ask", json!({"trace": "t1", "question": "cpu"}))).collect::<Vec<_>>()},
     ]);
-    let Some(told) = driven("a_client_of_others", folder.path(), &[&url, &server.token], &steps) else {
+    let Some(replies) = driven("a_client_of_others", folder.path(), &[&url, &server.token], &steps) else {
         return;
     };
-    assert_eq!(told[0]["names"].as_array().unwrap().len(), 12);
-    assert_eq!(answer(&told[1])["trace"], "t1");
-    for one in told[2].as_array().unwrap() {
+    assert_eq!(replies[0]["names"].as_array().unwrap().len(), 12);
+    assert_eq!(answer(&replies[1])["trace"], "t1");
+    for one in replies[2].as_array().unwrap() {
         assert!(!answer(one)["rows"].as_array().unwrap().is_empty());
     }
 }

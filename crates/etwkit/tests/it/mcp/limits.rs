@@ -56,15 +56,18 @@ fn wrong_arguments_say_what_was_expected() {
     let mut steps = vec![call("open", json!({"path": trace("sched-5.etl")}))];
     steps.extend(wrong.iter().map(|(step, _)| step.clone()));
     steps.push(call("no_such_tool", json!({})));
-    let Some(told) = driven("wrong_arguments", folder.path(), &["mcp"], &steps.into()) else { return };
-    answer(&told[0]);
-    for ((step, expected), told) in wrong.iter().zip(&told[1..]) {
-        let (message, _) = error(told);
+    let Some(replies) = driven("wrong_arguments", folder.path(), &["mcp"], &steps.into()) else { return };
+    answer(&replies[0]);
+    for ((step, expected), reply) in wrong.iter().zip(&replies[1..]) {
+        let (message, _) = error(reply);
         assert!(message.contains(expected), "{step}\n{message}");
     }
-    assert!(error(&told[5]).1.contains("`open`"));
-    assert!(error(&told[7]).1.contains("similar: cpu"));
-    assert!(told.last().unwrap()["refused"].as_str().unwrap().contains("there is no tool"), "{told:#?}");
+    assert!(error(&replies[5]).1.contains("`open`"));
+    assert!(error(&replies[7]).1.contains("similar: cpu"));
+    assert!(
+        replies.last().unwrap()["refused"].as_str().unwrap().contains("there is no tool"),
+        "{replies:#?}"
+    );
 }
 
 #[test]
@@ -89,20 +92,20 @@ fn huge_answers_are_cut_and_counted() {
         on("ask", json!({"question": "stats", "rows": 500})),
         on("health", json!({})),
     ]);
-    let Some(told) = driven("huge_answers", folder.path(), &["mcp"], &steps) else { return };
-    let texts = answer(&told[1]);
+    let Some(replies) = driven("huge_answers", folder.path(), &["mcp"], &steps) else { return };
+    let texts = answer(&replies[1]);
     assert_eq!((&texts["columns"][2], &texts["rows"][0][2]), (&json!("large"), &json!("9007199254740993")));
     assert!(texts["rows"][0][1].as_str().unwrap().ends_with("x… (4600 more characters)"));
     assert!(texts["cut"]["not_shown"].as_u64().unwrap() > 0 && texts["more"].is_string(), "{}", texts["cut"]);
-    let all = answer(&told[2])["rows"][0][0].as_u64().unwrap();
-    let (first, second) = (answer(&told[3]), answer(&told[4]));
+    let all = answer(&replies[2])["rows"][0][0].as_u64().unwrap();
+    let (first, second) = (answer(&replies[3]), answer(&replies[4]));
     let expected =
         json!({"shown": 7, "skipped": 0, "of": all, "not_shown": all - 7, "more": "ask again with skip 7"});
     assert_eq!(first["cut"], expected);
     assert_eq!(second["cut"]["skipped"], 7);
     assert_ne!(first["rows"][0], second["rows"][0], "the next page has other rows");
-    for told in &told {
-        assert!(told["bytes"].as_u64().unwrap() < 64_000, "{}", told["bytes"]);
+    for reply in &replies {
+        assert!(replies["bytes"].as_u64().unwrap() < 64_000, "{}", replies["bytes"]);
     }
 }
 
@@ -117,12 +120,12 @@ fn what_is_given_up_computes_no_longer() {
         {"give_up": endless, "after": 3},
         call("sql", json!({"trace": "t1", "sql": "SELECT 1 AS one"})),
     ]);
-    let Some(told) = driven("what_is_given_up", folder.path(), &["mcp"], &steps) else { return };
-    assert_eq!(told[1]["given_up"], true);
-    if let Some(busy) = told[1]["busy_seconds"].as_f64() {
+    let Some(replies) = driven("what_is_given_up", folder.path(), &["mcp"], &steps) else { return };
+    assert_eq!(replies[1]["given_up"], true);
+    if let Some(busy) = replies[1]["busy_seconds"].as_f64() {
         assert!(busy < 0.5, "it still computes: {busy} s of CPU in a second");
     }
-    assert_eq!(answer(&told[2])["rows"], json!([[1]]));
+    assert_eq!(answer(&replies[2])["rows"], json!([[1]]));
 }
 
 #[test]
@@ -137,11 +140,11 @@ fn twenty_at_once_are_answered_as_one_after_the_other() {
         {"together": (0..20).map(ask).collect::<Vec<_>>()},
         ask(0), ask(1), ask(2), ask(3), ask(4),
     ]);
-    let Some(told) = driven("twenty_at_once", folder.path(), &["mcp"], &steps) else { return };
-    let together = told[1].as_array().unwrap();
+    let Some(replies) = driven("twenty_at_once", folder.path(), &["mcp"], &steps) else { return };
+    let together = replies[1].as_array().unwrap();
     assert_eq!(together.len(), 20);
     for (at, one) in together.iter().enumerate() {
-        assert_eq!(answer(one), answer(&told[2 + at % questions.len()]), "{at}");
+        assert_eq!(answer(one), answer(&replies[2 + at % questions.len()]), "{at}");
     }
 }
 
@@ -162,10 +165,10 @@ fn names_of_a_trace_cannot_hide_anything() {
         ),
         call("view", json!({"trace": "t1"})),
     ]);
-    let Some(told) = driven("names_of_a_trace", folder.path(), &["mcp"], &steps) else { return };
-    let opened = answer(&told[0]);
+    let Some(replies) = driven("names_of_a_trace", folder.path(), &["mcp"], &steps) else { return };
+    let opened = answer(&replies[0]);
     assert!(opened["path"].as_str().unwrap().ends_with("a'; reboot #\n\\u{202e}lte.etl"), "{opened}");
-    assert_eq!(answer(&told[1])["rows"], json!([["\\u{1b}[2J\\u{202e}", "a\nb"]]));
-    let command = answer(&told[2])["command"].as_str().unwrap();
+    assert_eq!(answer(&replies[1])["rows"], json!([["\\u{1b}[2J\\u{202e}", "a\nb"]]));
+    let command = answer(&replies[2])["command"].as_str().unwrap();
     assert!(command.contains(r"a'\''; reboot #"), "{command}");
 }

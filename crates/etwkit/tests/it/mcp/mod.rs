@@ -44,16 +44,16 @@ fn call(tool: &str, arguments: Value) -> Value {
 
 /// What a call answered, which has to be no error.
 #[track_caller]
-fn answer(told: &Value) -> &Value {
-    assert_eq!((&told["is_error"], &told["same_text"]), (&json!(false), &json!(true)), "{told:#}");
-    &told["answer"]
+fn answer(reply: &Value) -> &Value {
+    assert_eq!((&reply["is_error"], &reply["same_text"]), (&json!(false), &json!(true)), "{reply:#}");
+    &reply["answer"]
 }
 
 /// The error of a call: its message and hint.
 #[track_caller]
-fn error(told: &Value) -> (&str, &str) {
-    assert_eq!(told["is_error"], true, "{told:#}");
-    let error = &told["answer"]["error"];
+fn error(reply: &Value) -> (&str, &str) {
+    assert_eq!(reply["is_error"], true, "{reply:#}");
+    let error = &reply["answer"]["error"];
     (error["message"].as_str().unwrap(), error["hint"].as_str().unwrap_or_default())
 }
 
@@ -63,7 +63,7 @@ fn sentences(answer: &Value, field: &str) -> String {
     all.iter().map(|one| one.as_str().unwrap()).collect::<Vec<_>>().join("\n")
 }
 
-/// Writes a trace of a scenario or card, and tells its path and what is true of it.
+/// Writes a trace of a scenario or card, and returns its path and its truth.
 fn synth(folder: &Path, name: &str) -> (String, Value) {
     let path = folder.join(format!("{name}.etl"));
     let path = path.to_str().unwrap().to_owned();

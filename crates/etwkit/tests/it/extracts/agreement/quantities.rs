@@ -528,7 +528,7 @@ pub(super) const QUANTITIES: &[Quantity] = &[
         ],
     },
     Quantity {
-        name: "processes that the kernel tells of",
+        name: "processes that the kernel reports",
         when: None,
         without: &[],
         ways: &[
@@ -536,7 +536,7 @@ pub(super) const QUANTITIES: &[Quantity] = &[
             way(Info("/processes"), Trace, "#"),
             // The table has those that only events of other providers mention, too, and the idle process by
             // a name that no event gave it, which has no parent then. The idle threads have it as theirs;
-            // assemblies, of which .NET tells, lie nowhere.
+            // assemblies, which .NET reports, have no address.
             way(
                 Sql(
                     "SELECT DISTINCT process_key FROM (SELECT process_key FROM process WHERE (name IS NOT NULL AND (pid > 0 OR parent_pid IS NOT NULL)) OR command_line IS NOT NULL

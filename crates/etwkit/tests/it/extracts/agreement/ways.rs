@@ -34,7 +34,7 @@ pub(super) enum Of {
     /// The trace.
     Trace,
     /// A process, by a column with its key. Processes with the same id count together, since not all ways
-    /// tell them apart.
+    /// distinguish them.
     Key(&'static str),
     /// A process, by a column with its id, or with `name(id)`, or with what the truth calls it.
     Id(&'static str),

@@ -1,4 +1,4 @@
-//! What is said about a timeline that was written, in words and as JSON.
+//! The summary of a timeline that was written, in words and as JSON.
 
 use etwkit_query::numbers::{Numbers, rounded};
 use serde_json::{Value, json};
@@ -56,13 +56,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_was_recorded_is_told() {
-        let told = |sums: TimelineSums| sums.lines(&Numbers::default()).join("\n");
+    fn only_what_was_recorded_is_printed() {
+        let printed = |sums: TimelineSums| sums.lines(&Numbers::default()).join("\n");
         let none = TimelineSums { processes: 1, threads: 2, ..TimelineSums::default() };
-        assert_eq!(told(none), "  1 process, 2 threads\n  nothing happened there that was recorded");
+        assert_eq!(printed(none), "  1 process, 2 threads\n  nothing happened there that was recorded");
         let some = TimelineSums { slices: 1, run_ns: 2_600_000, marks: 3, ..none };
         assert_eq!(
-            told(some),
+            printed(some),
             "  1 process, 2 threads\n  3 ms on processors in 1 slice, 0 waits\n  0 disk and file operations, 3 marks"
         );
     }

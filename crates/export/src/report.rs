@@ -1,4 +1,4 @@
-//! What is said about a file that was written, in words and as JSON.
+//! The summary of a file that was written, in words and as JSON.
 
 use etwkit_query::dump::cpu_source::CpuSource;
 use etwkit_query::dump::stack_tree::Metric;
