@@ -90,6 +90,8 @@ impl Timeline for Events<'_> {
             }
             What::Ready(ready) => self.stretch("Ready", (at, ready.end_ns), place, &readied(ready.by, scene)),
             What::Sample(sample) => {
+                // The frames are written behind all events, since which stacks were used is known only then;
+                // here they are noted.
                 self.add_stack(sample.stack_id, scene);
                 let more = format!(
                     ",\"sf\":{},\"args\":{{\"cpu\":{},\"weight_ns\":{}}}",
@@ -170,11 +172,15 @@ impl Events<'_> {
                 let more = format!(",\"dur\":{}{more}", microseconds(to.saturating_sub(from)));
                 self.event('X', "sched", name, from, place, &more)
             }
+            // Viewers draw a `B` event that no `E` event follows up to the end of the trace. An `X` event
+            // with a made-up duration would claim an end that nobody saw.
             None => self.event('B', "sched", name, from, place, more),
         }
     }
 
     fn operation(&mut self, io: &Io, at: i64, place: (i64, i64)) -> Result<()> {
+        // Viewers pair the start and the end of an asynchronous event by category and id, so that each
+        // operation needs an id of its own.
         self.operations += 1;
         let (category, id) = (if io.is_disk { "disk_io" } else { "file_io" }, self.operations);
         let (name, id) = (io.name(), format!(",\"id\":\"{id:#x}\""));

@@ -28,10 +28,10 @@ pub enum Error {
     /// A format takes something else than it says.
     #[error("this format does not take what was asked for")]
     Format,
-    /// Where it is written to takes no more.
+    /// The output cannot be written.
     #[error("cannot write the profile")]
     Write(#[source] io::Error),
-    /// The file that weights wait in.
+    /// The temporary file that holds what comes later in the output.
     #[error("cannot write a temporary file")]
     Spool(#[source] io::Error),
 }

@@ -1,7 +1,7 @@
 //! Writes what an extract holds in formats of other programs, one file for each format.
 //!
-//! Numbers are those of the dumps: the same requests are asked, and tables are read, never events. Whoever
-//! calls decides where the bytes go.
+//! The numbers are those of the dumps: the same requests are asked, and tables are read, never events. The
+//! caller decides where the bytes go.
 
 #![forbid(unsafe_code)]
 

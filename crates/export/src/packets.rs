@@ -182,7 +182,11 @@ pub(crate) fn find<'s>(
         };
         return Err(missing.of(session).into());
     }
+    // Only the count above is of the whole trace: where processes or a range are chosen and have no packets,
+    // the file is empty, and nothing is said to be missing from the recording.
     let mut conditions = vec![events];
+    // Parts of one packet may have the same time. The first part sorts in front of the others, which are left
+    // out where no first part came before.
     let ExportRequest { processes, time, .. } = request;
     conditions.extend(processes.conditions());
     if time.min > i64::MIN {
@@ -204,6 +208,8 @@ ORDER BY g.ts_ns, g.cpu, g.keyword & {} DESC",
     Ok(PacketQuery {
         session,
         sql,
+        // Read ahead of the packets: names of components are logged when Packet Monitor is stopped, behind
+        // all packets.
         components: Components::of(session)?,
         recording: crate::Recording::of(session)?,
     })
@@ -257,6 +263,8 @@ impl Out<'_> {
             self.sums.left_out += 1;
             return Ok(());
         };
+        // An interface of a file has one kind of link. Where a trace has packets of two kinds for one name,
+        // they become two interfaces.
         let key = (interface.name.clone(), interface.link);
         let number = match self.interfaces.get(&key) {
             Some(number) => *number,

@@ -150,6 +150,7 @@ impl Block {
     }
 
     fn option(&mut self, code: u16, value: &[u8]) {
+        // The length of an option has 16 bits.
         let value = value.get(..usize::from(u16::MAX)).unwrap_or(value);
         self.bytes(&code.to_le_bytes());
         self.bytes(&(value.len() as u16).to_le_bytes());
@@ -165,6 +166,8 @@ impl Block {
     /// Writes the block, which ends with options.
     fn write(mut self, out: &mut dyn Write) -> Result<()> {
         self.option(option::END, &[]);
+        // The type and the two lengths have four bytes each. The length stands at both ends, so that readers
+        // can go backwards.
         let length = u32::try_from(self.body.len() + 12).map_err(|_| Error::Format)?.to_le_bytes();
         let parts = [&self.kind.to_le_bytes(), &length[..], &self.body, &length];
         parts.iter().try_for_each(|part| out.write_all(part)).map_err(Error::Write)

@@ -41,6 +41,8 @@ impl Format for Pprof {
         let mut texts = Texts::default();
         // The first text is the empty one.
         texts.number("");
+        // A range without an end reaches to the end of the recording; `i64::MAX` would be a duration of
+        // centuries.
         let end = if head.time.max == i64::MAX { head.recording.duration_ns } else { head.time.max };
         let start = head.time.min.max(0);
         Ok(Writer::Stacks(Box::new(Messages {
@@ -146,6 +148,7 @@ impl Samples for Messages<'_> {
             rest = rest.number(field::profile::COMMENT, self.texts.number(&comment));
         }
         rest = rest.number(field::profile::DEFAULT_SAMPLE_TYPE, self.texts.number(weight));
+        // The table of texts comes last, since every message before may add texts to it.
         for text in &self.texts.all {
             rest = rest.text(field::profile::STRING_TABLE, text);
         }

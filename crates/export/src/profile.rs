@@ -162,12 +162,12 @@ pub struct Written {
 /// A part of the rows that are put together.
 type Group = (Option<i64>, Option<i64>);
 
-/// A stack of a row: its node, what it weighs, and of how many samples.
+/// A stack of a row: its node, its weight, and how many samples the weight is the sum of.
 type Weighed = (Node, i64, i64);
 
 impl ExportRequest {
-    /// Asks and writes. Memory grows with the distinct stacks of the extract, and of one process or thread at
-    /// a time.
+    /// Asks the extract and writes the answer. Memory grows with the distinct stacks of the extract, and of
+    /// one process or thread at a time.
     ///
     /// # Errors
     /// There is no answer, see [`StackTreeRequest::rows`]; the trace has no packets; an option does not go
@@ -185,6 +185,7 @@ impl ExportRequest {
             Takes::Stacks => self.stacks(format, session, (out, &head)),
             Takes::Timeline => self.timeline(format, session, (out, &head)),
             Takes::Packets => {
+                // Before the format begins, so that a trace without packets leaves no head of a file behind.
                 let found = packets::find(self, format.name(), session)?;
                 let Writer::Packets(packets) = format.begin(out, &head)? else { return Err(Error::Format) };
                 let packets = Some(found.write(packets)?);
@@ -229,6 +230,7 @@ impl ExportRequest {
         };
         let rows = request.rows(session)?;
         let frames = session.frames()?;
+        // An extract without stacks has no frames. Its rows still count, as stacks that were not recorded.
         let none = TraceFrames::default();
         let mut stacks = Stacks::new(frames.trace(0).unwrap_or(&none), session)?;
         let Writer::Stacks(samples) = format.begin(out, head)? else { return Err(Error::Format) };
@@ -238,6 +240,8 @@ impl ExportRequest {
         for batch in rows {
             for row in batch? {
                 let group = self.group(&row, format.has_labels());
+                // Rows of one root come one behind the other, so that the stacks of only one root are held at
+                // a time.
                 if current != Some(group) {
                     profile.group(&stacks, &root, &mut collected)?;
                     let labels = if format.has_labels() { Vec::new() } else { self.labels(&row) };
@@ -282,7 +286,7 @@ fn owner(row: &StackRow) -> Owner {
     Owner { process: row.process.clone(), pid: row.pid, tid: row.tid }
 }
 
-/// Puts equal stacks together and hands them on.
+/// Adds up equal stacks and hands them to the format.
 struct Profile<'o> {
     samples: Box<dyn Samples + 'o>,
     written: Written,

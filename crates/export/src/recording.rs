@@ -33,6 +33,8 @@ impl Recording {
         if self.start_filetime == 0 {
             return u64::try_from(ts_ns).unwrap_or_default();
         }
+        // In 128 bits, since the start is a number from the file and may be any: 100 times it may not fit
+        // into 64.
         let start = i128::from(self.start_filetime.saturating_sub(UNIX_EPOCH)) * 100;
         u64::try_from(start + i128::from(ts_ns)).unwrap_or_default()
     }

@@ -143,11 +143,14 @@ impl<'f> Stacks<'f> {
                 node = Some(self.child(node, name));
             }
         }
+        // A stack without any known frame keeps its weight under a name of its own: dropped, the sum of the
+        // profile would no longer be the CPU of the process.
         let node = node.unwrap_or_else(|| {
             let name = self.label(NO_STACK);
             self.child(None, name)
         });
         if let Some(at) = place {
+            // Many rows have the same stack, whose frames are looked up once.
             if self.known.len() <= at {
                 self.known.resize(at + 1, None);
             }
@@ -180,6 +183,7 @@ impl<'f> Stacks<'f> {
         // path is made.
         let mut pair = (lift(a, depth_a.saturating_sub(depth_b)), lift(b, depth_b.saturating_sub(depth_a)));
         if pair.0 == pair.1 {
+            // One of the two is a caller of the other, and a caller comes first.
             return depth_a.cmp(&depth_b);
         }
         loop {

@@ -30,6 +30,7 @@ fn is_hidden(c: char) -> bool {
                 | '\u{feff}'
                 | '\u{fff0}'..='\u{fffb}'
         )
+        // The last two code points of each plane of Unicode are no characters, and XML forbids some of them.
         || u32::from(c) & 0xFFFE == 0xFFFE
 }
 

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use crate::{Error, Result};
 
-/// Bytes of a column that are held before they go to a temporary file.
+/// Bytes of a column that are held before they go to a temporary file. Most threads have few rows, whose
+/// columns never need one.
 const HELD: usize = 64 << 10;
 
 /// Columns by the names of their arrays.
@@ -70,6 +71,7 @@ impl Columns {
                 column.copy(out)?;
                 out.write_all(b"],\n").map_err(Error::Write)?;
             }
+            // Also where the column is not wanted: its rows would be those of the next thread.
             column.clear().map_err(Error::Spool)?;
         }
         write!(out, "\"length\":{}{more}}}", self.rows).map_err(Error::Write)?;

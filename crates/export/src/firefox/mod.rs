@@ -111,6 +111,9 @@ impl Timeline for Profile<'_> {
             *times += 1;
             self.pids.insert(process.process_key, pid);
         }
+        // `symbolicated` and `symbolicationNotSupported` keep the profiler from asking a symbol server for
+        // names that the profile has. Without samples the interval is the usual one of Windows, 1 ms, since
+        // the format requires one.
         write!(
             self.out,
             "{{\"meta\":{{\"preprocessedProfileVersion\":60,\"version\":31,\"processType\":0,\"stackwalk\":1,\n\
@@ -130,6 +133,8 @@ impl Timeline for Profile<'_> {
     }
 
     fn item(&mut self, item: &Item, scene: &Scene<'_>) -> Result<()> {
+        // Items come thread by thread, since a thread of the format is one object with all its samples and
+        // markers.
         if item.thread != self.thread {
             self.finish_thread(scene)?;
             self.thread = item.thread;

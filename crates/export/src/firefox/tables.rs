@@ -69,6 +69,8 @@ impl Tables {
     /// # Errors
     /// Nothing more can be written.
     pub(super) fn write(mut self, out: &mut dyn Write, frames: &TraceFrames) -> Result<()> {
+        // Before anything is written, since names and files of functions are strings, too, and the table of
+        // strings comes last.
         let functions = Functions::of(&self.frames, frames);
         let names: Vec<usize> = functions.names.iter().map(|name| self.string(name)).collect();
         let files: Vec<usize> = functions.files.iter().map(|path| self.string(file_name(path))).collect();

@@ -18,7 +18,7 @@ const RECEIVE: i64 = 0x2_0000_0000;
 const WIRELESS_WAN: i64 = 0x200;
 const NATIVE_802_11: i64 = 0x1_0000;
 
-/// Bytes of a packet: as much as readers take.
+/// Bytes of a packet: Wireshark and libpcap refuse longer ones.
 const MAX_PACKET: usize = 262_144;
 
 /// Packets that are not complete. Real traces have one for each processor.
@@ -54,6 +54,7 @@ impl Joining {
         let length = seen.packet.bytes.len() as u64;
         let mut open = match (row.keyword & START != 0, self.open.remove(&key)) {
             (true, before) => {
+                // The last part of the packet before was lost. What there is of it is written, and says so.
                 if let Some(before) = before {
                     emit(Some(before.ended(false)))?;
                 }
@@ -63,12 +64,15 @@ impl Joining {
                 open.append(&seen.packet, length);
                 open
             }
+            // Bytes without the first part have no header, so that no reader could make anything of them.
             (false, None) => return emit(None),
         };
         open.seen.packet.bytes.truncate(MAX_PACKET);
         if row.keyword & END != 0 {
             return emit(Some(open.ended(true)));
         }
+        // A file can name a new interface in each event and never end a packet. All open ones are written
+        // then, since it is not known which of them would still be completed.
         if self.open.len() >= MAX_OPEN {
             self.end(emit)?;
         }
@@ -179,6 +183,7 @@ fn length_of(link: Link, bytes: &[u8]) -> Option<u32> {
     };
     let length = match bytes.get(begin)? >> 4 {
         4 => word(begin + 2)?,
+        // IPv6 counts what follows its header of 40 bytes, IPv4 the whole packet.
         6 => word(begin + 4)? + 40,
         _ => return None,
     };

@@ -48,6 +48,8 @@ ORDER BY ts_ns"
     }
 
     fn learn(&mut self, event_id: i64, fields: &Fields) {
+        // A file may describe as many components as there are numbers; beyond this bound they have no
+        // description.
         if self.components.len().max(self.edges.len()) >= 16 * MAX_INTERFACES {
             return;
         }
@@ -124,6 +126,7 @@ fn comment(row: &PacketRow, fields: &Fields) -> String {
         }
     }
     let drop = fields.word("DropReason").filter(|reason| reason != "0" && reason != "unspecified");
+    // Event 170 is a drop by itself. Event 160 has the field too, and says there that nothing was dropped.
     let is_dropped = row.event_id == 170 || drop.is_some();
     if is_dropped {
         let word = |name| fields.word(name).unwrap_or_else(|| "?".to_owned());

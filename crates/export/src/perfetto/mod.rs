@@ -69,6 +69,7 @@ impl Timeline for Trace<'_> {
         let defaults = Message::new().message(packets::DEFAULTS, &samples::defaults());
         self.packets.write(defaults.number(packets::SEQUENCE_FLAGS, STATE_CLEARED | DATA_NEEDED))?;
         let mut tree = Message::new();
+        // The tree gives threads their processes and names before the first event mentions them by number.
         for process in scene.processes.values().filter(|process| process.is_chosen) {
             tree = tree.message(1, &in_tree(process));
         }

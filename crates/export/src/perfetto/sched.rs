@@ -50,6 +50,7 @@ impl Processors {
         slice: &Slice,
         scene: &Scene<'_>,
     ) -> Result<()> {
+        // Left out rather than put on another processor, where it would overlap the slices of others.
         if !(0..PROCESSORS).contains(&slice.cpu) {
             return Ok(());
         }

@@ -95,6 +95,7 @@ impl Tracks {
         kind: &'static str,
         (from, to): (i64, i64),
     ) -> Result<u64> {
+        // The number that `next` would give. It is used up only where no track is free.
         let uuid = self.count + 1 + MARKS;
         let parent = thread.and_then(|thread| self.threads.get(&thread)).copied();
         let lanes = self.lanes.entry((thread, kind)).or_default();

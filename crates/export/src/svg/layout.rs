@@ -1,9 +1,11 @@
 //! Where frames of a flame graph lie, and which of them are too narrow to be drawn.
 
-/// Thousandths of a pixel below which a frame is not drawn.
+/// Thousandths of a pixel below which a frame is not drawn: nobody sees it, and most frames of a large trace
+/// are that narrow, so that the file would grow with them.
 const NARROW: u32 = 500;
 
-/// Levels of the picture; frames above them are not drawn.
+/// Levels of the picture; frames above them are not drawn. Endless recursion would make a picture that no
+/// viewer opens.
 const MAX_LEVELS: u32 = 400;
 
 /// The tree of frames, each before those that it called, and these in their order.
@@ -100,6 +102,8 @@ impl Flames {
             hidden_above = None;
             let place = self.place(node, room);
             if place.1 >= NARROW && node.level < MAX_LEVELS {
+                // A frame that is drawn ends the piece: two narrow frames with a drawn one between them are
+                // no neighbours, and may have different callers.
                 rest = None;
                 drawn.push(one(What::Frame(node.name), node, place));
                 continue;
@@ -119,6 +123,7 @@ impl Flames {
     /// Left end and width. Both ends are rounded in the same way, so that neighbours touch.
     fn place(&self, node: &Node, room: u32) -> (u32, u32) {
         let at = |ns: i64| {
+            // The product exceeds 64 bits where the frames weigh some two hours together.
             let place = i128::from(ns) * i128::from(room) / i128::from(self.total_ns.max(1));
             u32::try_from(place).unwrap_or(room)
         };

@@ -24,9 +24,9 @@ use crate::Result;
 pub(crate) struct Asked<'a> {
     /// Name of the export.
     pub(crate) name: &'a str,
-    /// Whose.
+    /// The processes that are exported.
     pub(crate) processes: &'a ProcessQuery,
-    /// What has stacks, only with these tags.
+    /// Stack tags: only items whose stack has one of them, and marks.
     pub(crate) tags: &'a TagQuery,
     /// The part of the trace, in nanoseconds.
     pub(crate) time: Range,
@@ -68,7 +68,7 @@ pub trait Timeline {
 /// Something that happened.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
-    /// When it was, or began.
+    /// When it was, or when it began.
     pub time_ns: i64,
     /// Key of its thread; missing where no thread is known.
     pub thread: Option<i64>,
@@ -138,8 +138,8 @@ pub struct Ready {
     pub end_ns: Option<i64>,
     /// Processor of the switch-in.
     pub cpu: Option<i64>,
-    /// Whether an event reports that the thread was made ready in the exported part of the trace: not of one
-    /// that was preempted.
+    /// Whether an event reports that the thread was made ready in the exported part of the trace: no event
+    /// reports it for a thread that was preempted.
     pub is_event: bool,
     /// Who made it ready.
     pub by: Readying,
@@ -211,13 +211,13 @@ pub struct TimelineSums {
     pub threads: usize,
     /// Scheduling slices.
     pub slices: u64,
-    /// How long they are together, in nanoseconds.
+    /// How long all slices are together, in nanoseconds.
     pub run_ns: i64,
     /// Waits.
     pub waits: u64,
     /// Samples.
     pub samples: u64,
-    /// What they stand for, in nanoseconds.
+    /// The time that the samples stand for, in nanoseconds.
     pub cpu_ns: i64,
     /// Operations on disks and files.
     pub operations: u64,

@@ -14,10 +14,11 @@ use crate::Result;
 /// Tables with a row for each event, which an extract of sums does without.
 const TABLES: [&str; 4] = ["context_switch", "cpu_sample", "disk_io", "file_io"];
 
-/// Asks and writes. Memory grows with processes, threads and distinct stacks, not with what happened.
+/// Asks the extract and writes the answer. Memory grows with processes, threads and distinct stacks, not with
+/// what happened.
 ///
 /// # Errors
-/// The extract holds sums alone; a question fails; nothing more can be written.
+/// The extract holds only sums; a question fails; nothing more can be written.
 pub(crate) fn write(
     asked: Asked<'_>,
     session: &Session,

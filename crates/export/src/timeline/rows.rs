@@ -12,7 +12,7 @@ etwkit_query::declare! {
     row SliceRow {
         thread_key: i64 = "Thread.",
         cpu: i64 = "Processor.",
-        time_ns: i64 = "Begin.",
+        time_ns: i64 = "Start.",
         end_ns: i64 = "End.",
         priority: Option<i64> = "Priority.",
         state: Option<i64> = "State from then on.",
@@ -24,7 +24,7 @@ etwkit_query::declare! {
     /// A wait.
     row WaitRow {
         thread_key: i64 = "Thread.",
-        time_ns: i64 = "Begin.",
+        time_ns: i64 = "Start.",
         end_ns: Option<i64> = "End.",
         reason: Option<i64> = "Why.",
         by_thread_key: Option<i64> = "Who ended it.",
@@ -34,10 +34,10 @@ etwkit_query::declare! {
     /// A time ready.
     row ReadyRow {
         thread_key: i64 = "Thread.",
-        time_ns: i64 = "Begin.",
+        time_ns: i64 = "Start.",
         end_ns: Option<i64> = "End.",
         cpu: Option<i64> = "Processor of the switch-in.",
-        is_event: bool = "Whether an event reports its begin.",
+        is_event: bool = "Whether an event reports its start.",
         by_thread_key: Option<i64> = "Who made it ready.",
         is_dpc: bool = "Whether a DPC did.",
         adjust_reason: Option<i64> = "Why its priority was adjusted.",
@@ -55,7 +55,7 @@ etwkit_query::declare! {
     /// An operation.
     row IoRow {
         thread_key: Option<i64> = "Thread.",
-        time_ns: i64 = "Begin.",
+        time_ns: i64 = "Start.",
         end_ns: Option<i64> = "End.",
         operation: String = "What was done.",
         path: Option<String> = "Path.",
@@ -131,6 +131,7 @@ fn slice(row: &SliceRow) -> Item {
 
 fn sample(row: &SampleRow) -> Item {
     let SampleRow { thread_key, time_ns, cpu, weight_ns, stack_id } = *row;
+    // No stack of an extract has this number: the sample is one without frames.
     let stack_id = i32::try_from(stack_id).unwrap_or(-1);
     let what = What::Sample(Sample { cpu, weight_ns, stack_id });
     Item { time_ns, thread: Some(thread_key), what }

@@ -58,7 +58,7 @@ etwkit_query::declare! {
 
     /// What is known of the recording.
     row About {
-        start_unix_us: Option<i64> = "Begin in microseconds since 1970.",
+        start_unix_us: Option<i64> = "Start in microseconds since 1970.",
     }
 
     /// How often samples were taken.
@@ -68,7 +68,7 @@ etwkit_query::declare! {
 }
 
 impl<'s> Scene<'s> {
-    /// Asks who is there.
+    /// Asks which processes and threads there are.
     ///
     /// # Errors
     /// The query fails.

@@ -16,6 +16,7 @@ pub(super) const INTERVAL: &str =
 fn chosen(asked: Asked<'_>) -> String {
     let mut all = asked.processes.conditions();
     all.push("coalesce(p.pid, -1) <> 0".to_owned());
+    // A row without a process has no name to compare, and NULL would neither be chosen nor left out.
     format!("coalesce({}, FALSE)", all.join(" AND "))
 }
 
@@ -30,6 +31,8 @@ fn lived(of: &str, (a, b): (i64, i64)) -> String {
     format!("coalesce({of}.start_ns, {a}) <= {b} AND coalesce({of}.stop_ns, {b}) >= {a}")
 }
 
+/// Threads have keys in the order in which the trace first mentions them, so that the smallest one stands for
+/// the first thread of a process that was running before the trace.
 pub(super) fn processes(asked: Asked<'_>) -> String {
     format!(
         "SELECT p.process_key, p.pid, p.parent_pid, p.name, p.command_line, p.start_ns, p.stop_ns,
@@ -76,12 +79,18 @@ fn sorted(select: &str, order: Order, then: &str) -> String {
     format!("{select}\nORDER BY {by}, {then}")
 }
 
-/// Scheduling slices. How a slice ended is in the next row of its thread. Formats that take items by
-/// time show processors, and need the slices of everybody for that.
+/// Scheduling slices. How a slice ended is in the next row of its thread, which counts only if its wait
+/// begins at the moment in which the slice ended: where events are missing, the next row is about a later
+/// switch-out. Formats that take items by time show processors, and need the slices of everybody for that.
 pub(super) fn slices(asked: Asked<'_>, order: Order) -> String {
     let (a, b) = ends(asked.time);
     let chosen = chosen_stack(asked, "s.stack_id");
+    // The window of the next row has to see all rows, those behind the range too, so that rows are left out
+    // only outside of it.
     let only = if order == Order::Thread { format!(" AND {chosen}") } else { String::new() };
+    // A row of the table has the wait in front of its slice, so that state and reason of a switch-out are in
+    // the next row of the thread. A wait that is still open at the end of the trace has a row without a
+    // slice: it sorts by its switch-out.
     let next = |column: &str| {
         format!(
             "lead({column}) OVER (PARTITION BY thread_key \
@@ -111,7 +120,7 @@ WHERE s.run_ns IS NOT NULL AND s.cpu IS NOT NULL AND s.from_ns <= {b} AND s.to_n
     sorted(&select, order, "cpu, end_ns")
 }
 
-/// Waits, those that were still open at the end without an end.
+/// Waits; those that were still open at the end of the trace have no end.
 pub(super) fn waits(asked: Asked<'_>, order: Order) -> String {
     let (a, b) = ends(asked.time);
     let select = format!(
@@ -127,7 +136,8 @@ WHERE c.last_out_ns IS NOT NULL AND (c.is_open_wait OR c.wait_ns > 0)
     sorted(&select, order, "end_ns")
 }
 
-/// Times ready, those that no switch-in followed without an end.
+/// Times ready; those that no switch-in followed have no end. A thread that was preempted is ready from its
+/// switch-out on, without an event that says so.
 pub(super) fn readies(asked: Asked<'_>, order: Order) -> String {
     let (a, b) = ends(asked.time);
     let select = format!(
