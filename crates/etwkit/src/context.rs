@@ -46,6 +46,7 @@ impl Progress for Listener {
     }
 
     fn extracting(&self, _trace: &Path) -> Extracting {
+        // Ctrl-C ends the process at once unless something that can stop in order has begun.
         let stoppable = Stoppable::begin();
         Box::new(move |_| match stoppable.is_asked_to_stop() {
             true => ControlFlow::Break(()),

@@ -73,6 +73,8 @@ fn keep_standard_input(args: &TraceArgs) -> anyhow::Result<TempDir> {
     }
     let place = Settings::from_environment().temp_dir.unwrap_or_else(std::env::temp_dir);
     let limit = args.max_unpacked.saturating_mul(1 << 30);
+    // Nothing is known of its length before it ends, so that the limit of unpacked archives holds for it,
+    // too.
     let kept = || {
         let folder = tempfile::Builder::new().prefix("etwkit-").tempdir_in(&place)?;
         let mut file = File::create(folder.path().join(STANDARD_INPUT))?;

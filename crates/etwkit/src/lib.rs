@@ -41,7 +41,7 @@ use etwkit_terminal::{WriteError, config};
 use printer::{Printer, Speech};
 use rules::NameArgs;
 
-/// Where an answer is read.
+/// The terminal that shows an answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Terminal {
     /// Columns, if the answer goes to a terminal: tables are cut at its edge.
@@ -140,7 +140,7 @@ pub(crate) fn line(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Resu
     if etwkit_compat::is_line(args) {
         return compat::run(args, printer);
     }
-    // For what is wrong with them.
+    // Before the arguments are parsed: what is wrong with them has the colours that they ask for, too.
     printer.choose_colors(style::choice(args));
     let args = &config::with_defaults(args, Cli::command, etwkit_query::nearest)?;
     match Cli::try_parse_from(args) {

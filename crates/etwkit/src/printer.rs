@@ -33,7 +33,7 @@ pub(crate) struct Printer<'w> {
     lines: Lines<'w>,
     /// What the reader of the answer should know, for the error stream.
     notes: Vec<String>,
-    /// How much of that is said.
+    /// How many of the notes are printed.
     speech: Speech,
     /// What failed while the rest went on.
     failures: Vec<anyhow::Error>,
@@ -90,7 +90,7 @@ impl<'w> Printer<'w> {
         }
     }
 
-    /// The same, for a command that asks extracts with this.
+    /// This printer, for a command that asks extracts with this.
     pub(crate) fn with_context(self, context: Context) -> Self {
         Self { context, ..self }
     }
@@ -171,6 +171,8 @@ impl<'w> Printer<'w> {
     /// opened since.
     fn json_started(&mut self) -> Result<()> {
         let Some(command) = self.json_start.take() else {
+            // Gaps of traces that were opened behind the first line come in lines of their own, since that is
+            // printed.
             return if self.is_json { self.late_gaps() } else { Ok(()) };
         };
         self.is_json = true;

@@ -28,7 +28,7 @@ pub(crate) fn error(err: &mut Errors<'_>, error: &anyhow::Error) {
     err.error(error, &hint(error));
 }
 
-/// What is said where nothing better is known.
+/// The hint where nothing better is known.
 const HELP: &str = "`etwkit COMMAND --help` shows what a command takes, with examples";
 
 /// The advice of whichever library the error, or one of its causes, comes from; else what helps with errors

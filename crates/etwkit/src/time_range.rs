@@ -38,6 +38,7 @@ impl<'a> TimeRange<'a> {
 
     /// Where it lies in the trace of an extract.
     pub(crate) fn of_session(&self, session: &Session) -> anyhow::Result<Placed> {
+        // Seconds mean the same in every trace; only clock times have to know when it began.
         if let Part::Known(range) = self.part {
             return Ok(range);
         }

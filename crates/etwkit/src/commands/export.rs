@@ -197,6 +197,8 @@ pub(crate) fn run(args: &ExportArgs, printer: &mut Printer<'_>) -> anyhow::Resul
         "--out names one file, and {} extracts become a file each",
         extracts.len()
     );
+    // The names of processes, which end the names of files, are known only later. So traces of one name are
+    // refused even where their processes differ.
     let targets = extracts.iter().map(|path| (path.as_path(), target(args.out.as_deref(), path, "")));
     out_file::all_different(targets)?;
     if args.json {
@@ -209,7 +211,7 @@ pub(crate) fn run(args: &ExportArgs, printer: &mut Printer<'_>) -> anyhow::Resul
     Ok(exit)
 }
 
-/// One extract.
+/// Exports one extract.
 fn one(
     args: &ExportArgs,
     path: &Path,
@@ -244,7 +246,7 @@ fn one(
     export(args, (path, &session), &request, printer)
 }
 
-/// One extract, all that happened in it: no CPU has to be recorded for that.
+/// Exports the timeline of one extract, for which no CPU has to be recorded.
 fn timeline(
     args: &ExportArgs,
     (path, session): (&Path, &Session),
@@ -261,7 +263,7 @@ fn timeline(
     export(args, (path, session), &request, printer)
 }
 
-/// What was asked for is not in the trace.
+/// Reports that the trace does not have what was asked for.
 fn not_there(
     args: &ExportArgs,
     path: &Path,
@@ -286,6 +288,7 @@ fn export(
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<Exit> {
     let target = target(args.out.as_deref(), path, &format!("{}.{}", request.name, args.format.0.name()));
+    // Refused before minutes are spent on rows that cannot be written.
     out_file::check(&target, Replace::forced(args.force))?;
     let written = match write((request, args.format.0), session, &target, args.force) {
         Ok(written) => written,

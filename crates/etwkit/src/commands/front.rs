@@ -56,6 +56,7 @@ pub(crate) fn cut(args: &CutArgs, printer: &mut Printer<'_>) -> Result<Exit> {
     let asks = Asks { range: &range, names: &wanted };
     let done = etwkit_cut::run(args, &asks, &mut |progress| bar.set(progress, &stoppable))?;
     let Some(done) = done else { return Ok(Exit::Interrupted) };
+    // The bar would be drawn over the lines.
     drop(bar);
     if args.json {
         Printer::json_start(printer, "cut");

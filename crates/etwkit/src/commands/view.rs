@@ -44,6 +44,7 @@ pub(crate) fn run(args: &ViewArgs, printer: &mut Printer<'_>) -> anyhow::Result<
         }
     }
     let stoppable = Stoppable::begin();
+    // In a console Ctrl-C asks the switch of the command and leaves the process alone.
     while !stoppable.is_asked_to_stop() && !printer.context().asking.cancel.is_asked() {
         std::thread::sleep(LOOK);
     }

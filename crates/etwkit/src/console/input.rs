@@ -42,7 +42,7 @@ impl Input {
         editor.set_helper(Some(completions));
         let history = if has_history { history_file() } else { None };
         if let Some(file) = &history {
-            // The first time there is none; a file that is none is begun anew.
+            // The first time there is no file; one that is no history is begun anew.
             let _ = editor.load_history(file);
         }
         Ok(Self::Terminal { editor: Box::new(editor), history })

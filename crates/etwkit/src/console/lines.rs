@@ -18,7 +18,7 @@ use crate::{Screen, Terminal};
 
 /// Commands that read traces, not extracts.
 const OF_TRACES: [&str; 2] = ["info", "events"];
-/// Commands that only ask. Others may write an extract anew.
+/// Commands that only ask. Others may write an extract anew, which Windows refuses while it is open.
 const ASKING: [&str; 6] = ["dump", "sql", "critical-path", "export", "info", "events"];
 /// Commands of ETWAnalyzer that may write an extract anew.
 const WRITING_LINES: [&str; 3] = ["-extract", "-loadsymbol", "-convert"];
@@ -38,6 +38,7 @@ impl Console {
         let cancel = self.running.switch();
         let context = Context::new(&self.engine, &cancel);
         let mut errors = Vec::new();
+        // People resize their windows between two lines. Without a terminal there still is no width.
         let before = screen.terminal.width;
         let width = before.and_then(|_| terminal_size::terminal_size());
         let width = width.map(|(width, _)| usize::from(width.0)).or(before);
@@ -46,6 +47,7 @@ impl Console {
         let mut inner =
             Screen { out: &mut *screen.out, err: &mut errors, terminal, session, speech: screen.speech };
         let exit = inner.answer(context, |printer| self.answer(line, &words, printer));
+        // Errors of a command that was given up are only about that, so that they are not printed.
         if cancel.is_asked() {
             screen.errors().note("cancelled");
             return Then::Next(Exit::Interrupted);

@@ -47,6 +47,7 @@ fn of_one(kind: Kind, begin: &str, extract: &Path, engine: &Engine) -> anyhow::R
         Kind::Process => "process",
         Kind::Method => "method",
     };
+    // What is typed becomes a literal of SQL: a quote in it must not end the literal.
     let begin = begin.to_lowercase().replace('\'', "''");
     let sql = format!(
         "SELECT DISTINCT name FROM {table} WHERE starts_with(lower(name), '{begin}') ORDER BY name LIMIT {MAX_NAMES}"

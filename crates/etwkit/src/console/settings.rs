@@ -93,6 +93,7 @@ impl Settings {
             let Some(value) = value else { continue };
             let has_option = command.get_arguments().any(|arg| arg.get_long() == Some(option));
             let long = format!("--{option}");
+            // What a line says itself goes before what is set for all lines.
             let is_given = args.iter().any(|arg| {
                 arg.to_str()
                     .and_then(|arg| arg.strip_prefix(&long))

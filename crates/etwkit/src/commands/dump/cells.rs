@@ -53,7 +53,7 @@ pub(super) fn answered(
             .sets
             .iter()
             .for_each(|(name, of)| sets.entry(name).or_default().extend(of.iter().cloned()));
-        // Writes numbers as the first extract does.
+        // Lines about all extracts together are written as those of the first extract are.
         first.get_or_insert_with(|| common.text(asking.processes, &one.info));
         if common.csv.is_some() || asking.merge.is_some() || request.compares() {
             kept.push(one);
@@ -164,6 +164,7 @@ fn print_merged(
     let Some((answer, of)) = Answer::merged(answers, &infos, top) else { return Ok(0) };
     let Some(part) = answer.parts.first() else { return Ok(0) };
     let (rows, joins) = (part.table.len(), answer.joins_extracts());
+    // A row that is made of several traces is written by the clock of the earliest one.
     let first = if joins { infos.iter().min_by_key(|info| info.start_filetime) } else { infos.first() };
     let Some(first) = first else { return Ok(0) };
     let records = of.iter().enumerate().filter_map(|(row, of)| Some((infos.get(*of)?, part.record(row))));

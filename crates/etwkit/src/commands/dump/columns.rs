@@ -82,6 +82,7 @@ impl<'a> Columns<'a> {
         };
         let mut all: usize = (0..shown.len()).map(needed).sum();
         let mut left_out = Vec::new();
+        // Numbers go first: the words of a row say what its numbers are about.
         for align in [Align::Right, Align::Left] {
             for at in (1..last).rev() {
                 let column = shown.get(at).and_then(|at| self.0.get_mut(*at));

@@ -24,7 +24,7 @@ use crate::printer::Printer;
 /// The option of one list over all extracts.
 const MERGE: &str = "merge";
 
-/// Extracts that are looked into for what was meant.
+/// Extracts that are looked into for names like the one that was asked for: each of them is opened for that.
 const LOOKED_INTO: usize = 16;
 
 /// Rows of a ranked list that fit a screen.
@@ -70,7 +70,8 @@ pub(super) fn arguments(question: &'static dyn AnyQuestion, command: Command) ->
     let schema = Arg::new(SCHEMA).long(SCHEMA).action(ArgAction::SetTrue).help_heading(OUTPUT);
     let schema = schema.help("Print JSON schemas of requests and rows instead of the answer");
     let command = Common::augment_args(command);
-    // A question to names chooses among these itself, as all others do beside theirs.
+    // All dumps have the options that choose tests. A question to names of recordings declares them itself,
+    // and clap panics over an option that a command has twice.
     let is_new = |option: &&Opt| command.get_arguments().all(|arg| arg.get_id() != option.name);
     let all: Vec<Arg> = options.iter().filter(is_new).map(options::arg).chain([schema]).collect();
     let command = command.args(all);
@@ -126,12 +127,12 @@ impl Declared {
     }
 }
 
-/// Asks and prints.
+/// Asks the question and prints the answer.
 pub(super) fn run(args: &Declared, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     run_as(args, &format!("dump {}", args.question.name()), printer)
 }
 
-/// Asks and prints for the command of that name.
+/// Asks the question and prints the answer as the command of that name.
 pub(super) fn run_as(args: &Declared, command: &str, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let mut request = args.question.read(&args.values)?;
     let merge = args.merge || request.merges();

@@ -278,6 +278,7 @@ pub(super) struct Lines<'p, 'w> {
 
 impl<'p, 'w> Lines<'p, 'w> {
     pub(super) fn new(common: &Common, printer: &'p mut Printer<'w>) -> Self {
+        // COLUMNS goes first, so that lines can be cut where the output is no terminal.
         let width = || {
             let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
             columns.or_else(|| console::Term::stdout().size_checked().map(|(_, width)| usize::from(width)))

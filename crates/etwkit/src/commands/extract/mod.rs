@@ -91,9 +91,9 @@ fn each(args: &ExtractArgs, on_done: &mut OnDone<'_>) -> anyhow::Result<Exit> {
         let message = "the standard input (-) has no name that its extract could have";
         return Err(advised(message, "--out NAME.etwx gives it one"));
     }
-    // What is wrong with it is said before anything is read.
+    // A range that makes no sense is refused before anything is read.
     TimeRange::parse(args.range.as_deref())?;
-    // Up to the end: one of them may be a temporary file.
+    // Held up to the end: the standard input is a temporary file, which goes with this value.
     let files = Files::of(&args.traces, Wanted::Sources)?;
     let jobs = plan::jobs(args, &files.paths)?;
     let sets = args.tags.sets()?;
@@ -187,6 +187,7 @@ fn one(
     bars: &Bars,
 ) -> anyhow::Result<Outcome> {
     let stoppable = Stoppable::begin();
+    // Ctrl-C stops the traces that are read; those that wait in the queue end here.
     if stoppable.is_asked_to_stop() {
         return Ok(Outcome::Interrupted);
     }
@@ -249,6 +250,8 @@ fn packed(
     }
     let packing = Packing::begin(&job.target)?;
     let unpacked = Job { target: packing.folder(), ..job.clone() };
+    // The archive gets its name only if there is an extract in it: what was interrupted leaves nothing
+    // behind.
     let outcome = one(&unpacked, args, options, sets, bars)?;
     if matches!(outcome, Outcome::Extracted(..) | Outcome::Imported(..)) {
         packing.finish()?;

@@ -14,7 +14,7 @@ use crate::printer::Printer;
 /// Rows from which the widths of a table's columns are taken; wider cells further down push their row aside.
 const MEASURED_ROWS: usize = 1000;
 
-/// Bytes of cells that are held for it at most.
+/// Bytes of cells that are held for measuring at most: a single row may have megabytes.
 const MEASURED_BYTES: usize = 16 << 20;
 
 /// Where rows go.
@@ -41,12 +41,12 @@ pub(super) struct Rows {
     /// Cells of the first rows of a table, until the widths are known.
     measured: Vec<Vec<String>>,
     is_measuring: bool,
-    /// The first of them are titles.
+    /// The first of the measured rows are titles.
     has_titles: bool,
     /// Bytes of the measured cells.
     held: usize,
     printed: usize,
-    /// They are the steps of a plan, which have several lines each.
+    /// The rows are steps of a plan, which have several lines each.
     is_plan: bool,
 }
 
@@ -65,7 +65,7 @@ impl Rows {
             let is_text = !field.data_type().is_numeric() && *field.data_type() != DataType::Boolean;
             columns.push(Column { name, align, is_text, width: 0 });
         }
-        // What EXPLAIN answers.
+        // EXPLAIN answers with these columns.
         let is_plan = columns.iter().map(|column| column.name.as_str()).eq(["plan_type", "plan"]);
         Self {
             format,
@@ -211,7 +211,7 @@ fn list(elements: &dyn Array) -> Value {
 
 /// A value inside of another one.
 fn inner(column: &dyn Array, row: usize) -> Value {
-    // What holds it has a formatter, so that it has one, too.
+    // What holds the value has a formatter, so that the value has one, too.
     let cell = ArrayFormatter::try_new(column, &FormatOptions::new());
     cell.map_or(Value::Null, |cell| json(column, &cell, row))
 }
