@@ -67,6 +67,7 @@ pub(crate) fn ask(call: &Call<'_>, asked: &Asked) -> Result<Answer> {
         Ok([only]) => only,
         Err(several) => {
             let all: Vec<Value> = several.into_iter().map(Value::from).collect();
+            // Several traces have an answer each, under its own handle.
             [("answers".to_owned(), all.into())].into_iter().collect()
         }
     };

@@ -49,6 +49,7 @@ pub(crate) fn health(session: &Session) -> Result<Answer> {
         .map(|one| json!({"kind": one.kind, "count": one.count, "message": one.message}))
         .collect();
     let (can, cannot): (Vec<_>, Vec<_>) =
+        // Questions to names of recordings need no trace, so that neither list may have them.
         questions().filter(|question| !is_of_names(*question)).partition(|question| can(session, *question));
     let cannot: Vec<Value> = cannot.into_iter().map(|question| of_question(session, question)).collect();
     answer.insert("recorded".into(), json!(recorded));

@@ -210,10 +210,13 @@ fn ask(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Result<Answer> {
     let dump = tool.name.strip_prefix(DUMP).unwrap_or_default();
     let mut line = vec!["-dump".to_owned(), dump.to_owned()];
     line.extend(more_words(given.text("arguments")?)?);
+    // Files that the line names itself take the place of those that are loaded. Which they are is known to
+    // the line alone, so that the answer does not say what it was measured from.
     let names_files = line.iter().any(|word| is_switch(word, &["fd", "filedir"]));
     if !names_files {
         line.extend(files.iter().flat_map(|file| ["-fd".to_owned(), file.display().to_string()]));
     }
+    // Escape sequences are noise for an agent, and would be written out as text.
     line.push("-nocolor".to_owned());
     let mut answer = run(call, &line)?;
     let mut evidence = Evidence::default();

@@ -52,6 +52,7 @@ pub(crate) fn start(
 
 fn token(chosen: Option<String>) -> Result<Token> {
     let Some(chosen) = chosen.filter(|chosen| !chosen.is_empty()) else { return Ok(Token::new()?) };
+    // Visible characters alone: others cannot stand in a header, so that no request could ever have them.
     let is_plain = chosen.len() >= LEAST && chosen.chars().all(|c| c.is_ascii_graphic());
     ensure!(is_plain, "{TOKEN}: expected {LEAST} or more visible ASCII characters, found {}", chosen.len());
     Ok(Token::chosen(chosen))
@@ -76,6 +77,7 @@ async fn guard(State(door): State<Arc<Door>>, request: Request, next: Next) -> R
         }
         Err(refused) => (StatusCode::FORBIDDEN, refused.to_string()).into_response(),
     };
+    // Answers are about traces, and must not stay in a cache of a browser or proxy.
     let no_store = header::HeaderValue::from_static("no-store");
     response.headers_mut().entry(header::CACHE_CONTROL).or_insert(no_store);
     response

@@ -31,6 +31,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Nobody may listen at the address, the system starts no threads, or the answer cannot be written.
 pub fn run(args: &McpArgs, engine: Engine, run_line: RunLine, out: &mut dyn Write) -> Result<Exit> {
     let shared = Shared::new(engine, all(args.etwanalyzer), run_line);
+    // Two threads pass messages on; each question has a thread of its own.
     let runtime = Builder::new_multi_thread().worker_threads(2).thread_name("mcp").enable_all().build()?;
     let exit = match args.http {
         Some(address) => over_http(&runtime, &shared, address, out),

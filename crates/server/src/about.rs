@@ -26,6 +26,7 @@ pub(crate) fn about(session: &Session) -> Result<Opening> {
         computer: manifest.machine.computer.clone(),
         os: manifest.machine.os_version.clone(),
         processors: u32::try_from(manifest.machine.processors).unwrap_or_default(),
+        // A summary has sums of the whole trace, of which no part can be asked: the page says so.
         is_summary: manifest.detail != Detail::Full,
         tables: tables(session),
         topics: topics.map(|t| TopicInfo { name: t.topic.clone(), is_recorded: t.recorded }).collect(),

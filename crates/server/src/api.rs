@@ -116,6 +116,7 @@ where
     A: Send + 'static,
 {
     post(async move |State(shared): State<Arc<Shared>>, request: Request| -> Response {
+        // Measured from here on, so that the time of an answer has its wait in the line, too.
         let begun = Instant::now();
         let answered = async {
             let request: Q = parse(&body(request.into_body()).await?)?;
@@ -135,11 +136,12 @@ pub(crate) fn known<A: Serialize + Send + 'static>(answer: fn(&Shared) -> A) -> 
 
 /// The body of a request.
 pub(crate) async fn body(body: Body) -> Result<Bytes> {
-    // One that says how long it is is not read first.
+    // A body that says that it is too long is refused without reading any of it.
     let is_long = usize::try_from(body.size_hint().lower()).map_or(true, |bytes| bytes > MAX_BODY);
     if is_long {
         return Err(Problem::too_large(format!("a request has at most {MAX_BODY} bytes")));
     }
+    // A client that sends byte by byte holds a connection for this long at most.
     let read = tokio::time::timeout(BODY_TIME, axum::body::to_bytes(body, MAX_BODY)).await;
     let read = read.map_err(|_| Problem::slow())?;
     read.map_err(|_| Problem::too_large(format!("a request has at most {MAX_BODY} bytes")))

@@ -32,6 +32,7 @@ pub struct Rows {
 /// # Errors
 /// The statement is wrong, changes something, or is given up.
 pub fn asked(session: &Session, sql: &str, most: usize) -> Result<Rows> {
+    // Rows are taken as they come, so that an answer of millions of rows is never held as a whole.
     let mut answer = session.sql(sql)?;
     let schema = answer.schema().clone();
     let (mut rows, mut texts) = (Vec::new(), 0_usize);

@@ -84,6 +84,7 @@ pub(crate) fn map(call: &Call<'_>, request: &DiskMapRequest) -> Result<DiskMapAn
     let session = call.session(&ready)?;
     let disks = disks(&session)?;
     let wanted = |one: &&Disk| request.disk.is_none_or(|disk| disk == one.number);
+    // Without a choice the disk with most operations is shown, which stands first.
     let disk = disks.iter().find(wanted).ok_or_else(|| match request.disk {
         Some(disk) if !disks.is_empty() => Problem::not_found(format!("nothing was recorded of disk {disk}")),
         _ => Problem::not_recorded("no disk operations were recorded"),
@@ -93,6 +94,7 @@ pub(crate) fn map(call: &Call<'_>, request: &DiskMapRequest) -> Result<DiskMapAn
     let positions = Range { from_ns: lowest, to_ns: highest.saturating_add(1) };
     let rows = Buckets::of(positions, request.rows)?;
     let (selected, table) = operations(&session, &request.selection, disk.number, columns.range)?;
+    // Both counts in one statement: the second one leaves out operations whose position is null.
     let of_all = format!("SELECT count(*), count(t.offset_bytes) FROM {} t{}", table.name, selected.sql());
     let of_all = asked(&session, &of_all, 1)?.rows.into_iter().next().unwrap_or_default();
     let sql = format!(

@@ -57,6 +57,7 @@ pub(crate) fn levels(
         return Err(Problem::bad(format!("rows cannot be grouped by {name:?}")));
     }
     let outer = outer.filter(|(outer, _)| shown.is_frames() && *outer == name).map(|(_, way)| way);
+    // One frame more than the outer level has, so that its group falls apart by the next frame.
     let value = outer.map_or_else(|| shown.group(), |way| shown.root(way.frames.saturating_add(1)));
     Ok(Asked { shown, value, outer: outer.map(|way| way.number) })
 }

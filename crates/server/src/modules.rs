@@ -51,6 +51,7 @@ fn narrow(selected: &mut Selected, request: &ModulesRequest, own: &[Chip]) {
         let names: Vec<String> = chip.values.iter().map(|name| quoted(&name.to_lowercase())).collect();
         let names = if names.is_empty() { "''".to_owned() } else { names.join(", ") };
         let not = if chip.exclude { "NOT " } else { "" };
+        // Names of modules are equal in any case, as names of files are on Windows.
         selected.and(format!("lower(t.name) {not}IN ({names})"));
     }
     // A module without a time of loading was there from the beginning, one without a time of unloading to the

@@ -93,6 +93,7 @@ impl<'r> Level<'r> {
             columns.extend(column);
             measures.push(format!("{computed} AS m{number}"));
         }
+        // Groups, totals and others begin with the same text, so that all three are about the same rows.
         let with = format!(
             "WITH r AS (SELECT {} FROM {} t{}), g AS (SELECT value, {} FROM r GROUP BY value)",
             columns.join(", "),
@@ -105,6 +106,8 @@ impl<'r> Level<'r> {
 
     /// The order of groups: those that are equal in it by their value.
     fn order(&self, label: &str) -> String {
+        // Equal groups are ordered by their value, so that the groups above the limit and the others below it
+        // are the same in each statement.
         let direction = if self.request.sort.descending { "DESC" } else { "ASC" };
         let by = match self.request.sort.by.parse::<usize>() {
             Ok(place) if place < self.measures.len() => format!("g.m{place}"),

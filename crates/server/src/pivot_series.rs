@@ -77,6 +77,7 @@ pub(crate) fn pivot_series(call: &Call<'_>, request: &PivotSeriesRequest) -> Res
     let (not_applied, notes) = (selected.not_applied.clone(), selected.notes.clone());
     let question = Question::new(request, table, selected)?;
     let (mut series, rows, groups) = question.top(&session)?;
+    // Without other groups there is no such series: an empty one would look like something that is 0.
     if groups > u64::from(request.top) {
         series.push(question.others(&session)?);
     }

@@ -36,6 +36,7 @@ pub(crate) fn add(folder: &Path, opened: &Path) {
 /// Renamed when it is complete: two servers may write at once.
 fn write(folder: &Path, all: &[Recent]) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
+    // The number of the process keeps servers from writing into the same unfinished file.
     let unfinished: PathBuf = folder.join(format!("{FILE}.{}", std::process::id()));
     std::fs::write(&unfinished, serde_json::to_vec_pretty(all)?)?;
     std::fs::rename(unfinished, folder.join(FILE))

@@ -54,6 +54,7 @@ pub(crate) fn router(shared: &Arc<Shared>) -> Router {
         .fallback(async || Problem::not_found("there is no such question"));
     Router::new()
         .nest("/api/v1", api)
+        // Without this route the fallback below would answer, whose failures are no JSON.
         .route("/api/{*rest}", axum::routing::any(async || Problem::not_found("there is no such question")))
         .fallback(page::file)
         .layer(axum::middleware::from_fn_with_state(shared.clone(), guard::guard))
@@ -102,12 +103,15 @@ async fn upload(State(shared): State<Arc<Shared>>, Query(named): Query<Named>, r
 /// Writes a trace that the page sends into a folder of its own, under its own name.
 async fn receive(shared: &Shared, name: &str, body: Body) -> Result<PathBuf> {
     let name = Path::new(name).file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    // The name comes from the page: it must not lead out of the folder, nor name a stream of a file on
+    // Windows.
     let is_plain = !name.is_empty() && !name.contains(['/', '\\', ':', '\0']) && name.len() <= 200;
     if !is_plain || !has_known_ending(name) {
         return Err(Problem::bad(
             "a trace that is sent has a name that ends in .etl, .zip, .7z or .diagsession",
         ));
     }
+    // A folder for each trace, since two may have the same name, and a trace is shown by its name.
     let folder = shared.uploads.join(crate::token::Token::new()?.as_str());
     std::fs::create_dir_all(&folder)?;
     let path = folder.join(name);
@@ -136,6 +140,7 @@ async fn pieces(body: Body, path: &Path) -> Result<()> {
                 Problem::too_large("the trace is too large to be sent").with_hint("open it by its path")
             );
         }
+        // Writing blocks, and there are two threads for all connections.
         tokio::task::block_in_place(|| file.write_all(&piece))?;
     }
     Ok(())

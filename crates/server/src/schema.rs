@@ -122,6 +122,7 @@ const MORE_MOMENTS: [&str; 18] = [
 ];
 
 fn is_moment(name: &str) -> bool {
+    // With `_` in front, so that `last_end_ns` is a moment and `append_ns` would be none.
     let ends = |end: &&str| name == *end || name.strip_suffix(end).is_some_and(|front| front.ends_with('_'));
     MOMENTS.iter().any(ends) || MORE_MOMENTS.contains(&name)
 }

@@ -137,6 +137,7 @@ pub(crate) fn search(call: &Call<'_>, request: &SearchRequest) -> Result<SearchA
                 .replace(" LIKE?", &condition);
             hits.extend(of_kind(&session, kind, field, &format!("{sql} LIMIT {}", request.limit))?);
         }
+        // Tags are no rows of a table: they are computed from stacks by rules.
         hits.extend(tags(request.text.trim(), request.limit));
     }
     let source = Source { took_ms: call.took_ms(), ..Source::default() };

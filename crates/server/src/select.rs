@@ -46,6 +46,7 @@ pub(crate) fn select(session: &Session, table: &'static Table, selection: &Selec
         return Err(Problem::bad(format!("a selection has at most {MOST} chips, and a chip as many values")));
     }
     let times = times::of(table);
+    // Two layers: whether a part was chosen, and whether rows of the table lie in time at all.
     let within = selection.range.map(|range| times.within(range));
     let mut selected = Selected {
         conditions: Vec::new(),
@@ -172,6 +173,7 @@ pub(crate) fn processes(session: &Session, filters: &[String]) -> Result<Vec<i32
     if filters.is_empty() {
         return Ok(Vec::new());
     }
+    // By the function of the SQL library, so that a name means the same here and on the command line.
     let fits: Vec<String> =
         filters.iter().map(|filter| format!("process_match(name, pid, {})", quoted(filter))).collect();
     let sql = format!("SELECT process_key FROM process WHERE {} ORDER BY process_key", fits.join(" OR "));

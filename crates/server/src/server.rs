@@ -68,6 +68,7 @@ impl Server {
     /// The port is taken; the system has no threads or random numbers.
     pub fn start(options: ServerOptions) -> Result<Running, StartError> {
         let runtime =
+            // Two threads pass messages on; each question has a thread of its own.
             Builder::new_multi_thread().worker_threads(2).thread_name("server").enable_all().build()?;
         let port = options.port.unwrap_or_default();
         let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, port)));
@@ -184,6 +185,7 @@ async fn serve(client: Client, router: Router) {
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
+        // A head longer than this is no request of a browser.
         .max_buf_size(64 << 10)
         .serve_connection(client, service);
     // A client that breaks off has nobody left to read an error.

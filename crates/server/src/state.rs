@@ -70,6 +70,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Shared {
     pub(crate) fn new(options: ServerOptions, token: Token, port: u16) -> std::io::Result<Self> {
         let ServerOptions { engine, cache_folder, demo, limits, .. } = options;
+        // A random name, so that a server never removes the folder of another one that is running.
         let uploads = cache_folder.join("uploads").join(Token::new()?.as_str());
         Ok(Self {
             engine,
@@ -87,6 +88,7 @@ impl Shared {
 
     /// The link that opens the page.
     pub(crate) fn link(&self) -> String {
+        // The token stands behind `#`, which browsers never send: no log of a proxy and no `Referer` has it.
         format!("http://127.0.0.1:{}/#k={}", self.door.port, self.door.token.as_str())
     }
 

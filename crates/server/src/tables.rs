@@ -37,6 +37,7 @@ pub(crate) fn columns(table: &'static Table) -> Vec<Shown> {
     for column in table.columns {
         let (process, thread) =
             (column.name.strip_suffix("process_key"), column.name.strip_suffix("thread_key"));
+        // Keys mean nothing to people, so that each column of keys brings one with names.
         let joined = match (process, thread, column.name.strip_suffix("stack_id")) {
             (Some(front), _, _) => vec![(format!("{front}process"), How::Process(column))],
             (_, Some(front), _) => vec![(format!("{front}thread"), How::Thread(column))],

@@ -55,6 +55,8 @@ pub(crate) fn of(table: &Table) -> Times {
     if has("samples").is_some() {
         return Times::Nowhere;
     }
+    // The first pair that a table has counts: some tables have several, and the order of the list says which
+    // is meant.
     for (begin, end) in SPANS {
         if let (Some(begin), Some(end)) = (has(begin), has(end)) {
             return Times::Span(begin, end);

@@ -102,8 +102,10 @@ impl Desk {
             // Nobody waits for it any more if the client has gone.
             let _ = sender.send(answer);
         })?;
+        // The time begins with the turn, so that waiting in the line costs a question nothing of it.
         let answer = tokio::time::timeout(most, receiver).await;
         let answer = answer.map_err(|_| Unanswered::Late(most))?;
+        // From here on the answer is there, or what made it broke off: nothing is left to be given up.
         give_up.0 = None;
         answer.map_err(|_| Unanswered::Failed)
     }

@@ -165,6 +165,7 @@ impl Job {
         }
         let (mut done, mut given) = (Done::default(), BTreeMap::new());
         for trace in &traces {
+            // One session for all parts and tables of a trace: opening it may have extracted the trace.
             let session = front.open(trace)?;
             let parts = views(&self.part, self.regions.as_ref(), &session)?;
             let folder = folder(self.folder.as_deref(), trace);
@@ -287,6 +288,7 @@ fn nothing(graph: &Graph, session: &Session) -> Result<String> {
         return Ok("the extract is a summary, which has no single rows; `etwkit extract` makes a full one"
             .to_owned());
     }
+    // Regions are no table of the extract: they come from the file that the line names.
     let is_there = table == regions::TABLE || has_rows(session, table)?;
     Ok(if is_there {
         "no rows, in this part of the trace and with this filter".to_owned()

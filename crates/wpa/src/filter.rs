@@ -58,6 +58,8 @@ fn column_of<'g>(title: &str, graph: &'g Graph) -> Result<(&'g Column, &'g str),
 fn compare(column: &Column, sql: &str, operator: Operator, literal: &str) -> Option<String> {
     match column.kind {
         Kind::Text | Kind::Process(_) => Some(text(column, sql, operator, literal)),
+        // A stack is a number here, and the frames that a filter could compare are put together only when a
+        // row is written.
         Kind::Stack => None,
         kind => number(kind, sql, operator, literal),
     }

@@ -115,6 +115,7 @@ pub(crate) fn whole(number: i64, unit: Unit) -> String {
 /// A mean of nanoseconds or bytes in a unit.
 #[must_use]
 pub(crate) fn fraction(number: f64, unit: Unit) -> String {
+    // A mean of whole nanoseconds or bytes has a fraction, even in a unit that has none otherwise.
     let digits = unit.digits().max(3);
     format!("{:.digits$}", number / unit.size() as f64)
 }

@@ -223,6 +223,7 @@ fn option_of(word: &str) -> Option<String> {
     let name = lower.strip_prefix('-').map(|name| name.trim_start_matches('-'));
     name.filter(|name| !name.is_empty())
         .map(str::to_owned)
+        // Only these two, since `/tmp/a.etl` is a path.
         .or_else(|| (lower == "/?" || lower == "/h").then(|| lower.trim_start_matches('/').to_owned()))
 }
 
@@ -243,6 +244,7 @@ fn range(from: &str, to: &str) -> Result<Part> {
 fn delimiter(text: &str) -> Result<u8> {
     let text = if text == "\\t" { "\t" } else { text };
     match text.as_bytes() {
+        // A quotation mark would be read as the quotes around a value, and a letter or digit as a part of it.
         [byte] if *byte == b'\t' || (byte.is_ascii_punctuation() && *byte != b'"') || *byte == b' ' => {
             Ok(*byte)
         }

@@ -89,6 +89,7 @@ impl View {
     /// Puts the ends of the part into SQL.
     #[must_use]
     pub fn fill(&self, sql: &str) -> String {
+        // All of a trace cuts nothing: rows that began before the recording keep their whole length.
         let (from, to) = if self.is_part { (self.from_ns, self.to_ns) } else { (-FAR, FAR) };
         self.filled(sql, from, to)
     }
@@ -144,6 +145,7 @@ pub(crate) fn views(
         Part::Range(text, written) => {
             let info = TraceInfo::ask(session)?;
             let Range { min, max } = written.place(text, info.clock(), info.duration_ns)?;
+            // Open ends of a range are the ends of 64 bits, with which differences in SQL would overflow.
             vec![(String::new(), of(min.max(-FAR), max.min(FAR)))]
         }
         Part::Marks(from, to) => {
@@ -163,6 +165,7 @@ pub(crate) fn views(
                     format!("`etwkit dump region --details` lists them; 1 to {MAX_INSTANCES} can be written");
                 return Err(advised(text, how));
             }
+            // The only instance needs no number in front of the names of its files.
             let several = found.len() > 1;
             let prefix = |n: usize| if several { format!("{}_", n + 1) } else { String::new() };
             let ends = |found: &RegionInstance| of(found.start_ns, found.stop_ns.unwrap_or(FAR));

@@ -116,6 +116,7 @@ fn named(shown: &Shown) -> String {
 /// What a visible column is here.
 fn pick<'p>(shown: &'p Shown, graph: &'static Graph, is_key: bool) -> Result<Picked<'p>, String> {
     // A column without a GUID of its own is found by its name.
+    // A column with another GUID is another column, even if it is called the same.
     let by_name = || graph.by_name(&shown.name).filter(|known| known.guid.is_none() || shown.guid.is_empty());
     let known: &'static Column = graph
         .by_guid(&shown.guid)
@@ -131,6 +132,7 @@ fn pick<'p>(shown: &'p Shown, graph: &'static Graph, is_key: bool) -> Result<Pic
 
 /// Why the rows of a group have no value for a column.
 fn why_not(column: &Picked<'_>) -> Option<String> {
+    // Digits of an address are no amount: their sum would mean nothing.
     let is_number = !matches!(column.kind, Kind::Text | Kind::Process(_) | Kind::Stack | Kind::Hex);
     match &column.shown.aggregation {
         _ if column.is_key => None,
@@ -170,6 +172,7 @@ fn select(graph: &Graph, picked: &[Picked<'_>], condition: &str, is_grouped: boo
     let keys: Vec<String> =
         numbered().filter(|(_, column)| column.is_key).map(|(n, _)| format!("v{n}")).collect();
     let group = if is_grouped { format!("\nGROUP BY {}", keys.join(", ")) } else { String::new() };
+    // Only tables that the columns or the condition name are joined: each join costs a pass over a table.
     let joins = view.fill(&joins(graph, &format!("{} {condition}", values.join(" "))));
     format!(
         "WITH {}picked AS (
@@ -303,6 +306,7 @@ fn title(column: &Picked<'_>, kind: Kind, unit: Unit) -> String {
     let name = match (column.shown.option, column.kind) {
         (ColumnOption::StackTag, _) => format!("{} Tag", column.name),
         (ColumnOption::NoPid, Kind::Process(_)) => format!("{} (Name)", column.name),
+        // The option takes all of a duration, so that the title must not say that it is cut.
         (ColumnOption::Whole, _) => column.name.replace(" (in view)", ""),
         _ => column.name.to_owned(),
     };

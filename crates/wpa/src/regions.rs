@@ -59,6 +59,7 @@ pub(crate) fn tables(instances: &[RegionInstance]) -> Result<String> {
     let mut columns = COLUMNS.to_vec();
     columns.push(("stop_ns", "BIGINT"));
     let rows: Vec<Vec<String>> = instances.iter().map(row).collect();
+    // Only for the join of activities; regions themselves are rows of the first table.
     let activity: Vec<Vec<String>> = segments(instances).iter().map(Segment::row).collect();
     Ok(table(TABLE, &columns, &rows) + &table("activity", &ACTIVITY, &activity))
 }

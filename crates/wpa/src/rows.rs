@@ -32,6 +32,7 @@ pub(crate) fn write(
     session: &Session,
     out: &mut dyn Write,
 ) -> Result<u64> {
+    // Names of frames are loaded only for a column that writes them, since they may be most of an extract.
     let has_stacks = plan.columns.iter().any(|column| column.kind == Kind::Stack);
     let frames = has_stacks.then(|| session.frames()).transpose()?;
     let mut cells = Cells { capacity_ns, stacks: Stacks { frames, ..Stacks::default() } };

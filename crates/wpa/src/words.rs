@@ -74,6 +74,7 @@ pub(crate) fn parse(text: &str) -> Result<Condition, Wrong> {
     if text.len() > MAX_BYTES {
         return Err(Wrong { at: MAX_BYTES, expected: "no more than 64 KiB" });
     }
+    // `OR` binds weaker than `AND`, so that reading starts with it.
     let mut parser = Parser { text, rest: text.char_indices().peekable(), depth: 0, comparisons: 0 };
     let condition = parser.any_of()?;
     parser.blanks();
@@ -92,6 +93,7 @@ struct Parser<'t> {
 
 impl<'t> Parser<'t> {
     fn wrong(&mut self, expected: &'static str) -> Wrong {
+        // Counted in characters, as an editor shows them, and not in bytes.
         let bytes = self.rest.peek().map_or(self.text.len(), |(at, _)| *at);
         let before = self.text.get(..bytes).unwrap_or(self.text);
         Wrong { at: before.chars().count() + 1, expected }

@@ -50,6 +50,8 @@ pub(super) fn fold(
                 let earlier = std::cmp::Reverse(tree.child(at, name));
                 folded.push(Folded { total, earlier, leaves });
             } else {
+                // The weight stays in the totals of all nodes above, so that a node is as wide as what goes
+                // through it.
                 tree.add_folded(at, total, leaves.iter().map(|leaf| leaf.2).sum());
             }
         }

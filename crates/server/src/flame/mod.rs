@@ -76,6 +76,7 @@ pub(crate) fn flame(call: &Call<'_>, request: &FlameRequest) -> Result<FlameAnsw
     let frames = session.frames()?;
     let frames = frames.trace(0).ok_or_else(|| Problem::internal("the extract has no stacks"))?;
     let (groups, rows_read) = groups(&session, &sql, frames, request)?;
+    // Only asked where names of processes are shown: a trace may have hundreds of thousands of them.
     let labels = if request.by_process { labels(&session)? } else { BTreeMap::new() };
     let mut names = Names::new(frames, request.focus.as_deref());
     let built = build(groups, &labels, &mut names, request);

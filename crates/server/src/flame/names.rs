@@ -65,6 +65,7 @@ impl<'f> Names<'f> {
 
     /// Number of the name of a frame.
     pub(super) fn frame(&mut self, frame: i32) -> u32 {
+        // By method: frames of one method, at whatever address, are one node.
         let identity = self.frames.identity(frame).unwrap_or(u32::MAX);
         if let Some(known) = self.by_identity.get(&identity) {
             return *known;

@@ -132,6 +132,8 @@ pub(crate) fn lanes(call: &Call<'_>, request: &LanesRequest) -> Result<LanesAnsw
         }
     };
     let lanes = answer.lanes.iter().map(lane).collect();
+    // The pyramid answers. The statement is what gives the same numbers from the tables, for whoever wants to
+    // check them.
     let sql = origin(pyramid).lanes(request, &chosen, part);
     let source = source(call, &ready, answer.source, chosen.not_applied, Some(sql));
     Ok(LanesAnswer { lanes, total: u32::try_from(answer.total).unwrap_or(u32::MAX), source })

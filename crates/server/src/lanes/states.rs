@@ -23,6 +23,7 @@ impl Origin {
     /// The conditions are of rows that are called `s`.
     pub(super) fn rows(self, conditions: &[String], more: &str) -> String {
         let mut all = vec![
+            // The idle process has no lane; a row without a process has one, that of the unknown process.
             "coalesce(s.process_key <> (SELECT min(process_key) FROM process WHERE pid = 0), true)"
                 .to_owned(),
         ];
@@ -124,6 +125,7 @@ GROUP BY key
 ORDER BY key
 {limit}",
             self.parts(process, part),
+            // The number comes from the file, and a row is made for each of them.
             self.processors.clamp(0, MOST_PROCESSORS)
         )
     }

@@ -28,6 +28,8 @@ impl Sums<'_> {
             SeriesKind::Cpu => return self.banded(&format!("{}, r AS (\n  {CPU})", self.cpu_parts())),
             SeriesKind::Events => {
                 return format!(
+                    // Events are counted by whole seconds of the trace, so that a part has those of all
+                    // seconds that it touches.
                     "SELECT CAST(NULL AS INT) AS key, coalesce(sum(events), 0) AS total FROM event_count \
                      WHERE second BETWEEN {} AND {}",
                     a.div_euclid(SECOND),

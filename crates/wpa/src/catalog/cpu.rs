@@ -54,6 +54,7 @@ pub(super) static SAMPLED: Graph = Graph {
     element: Some("CpuSamplingGraphTreeItem"),
     table: "cpu_sample",
     only: None,
+    // Left joins all over: a sample of a process that nothing describes still is a row, and counts.
     joins: &[
         join("p", "LEFT JOIN process p ON p.process_key = r.process_key"),
         join("t", "LEFT JOIN thread t ON t.thread_key = r.thread_key"),
@@ -135,6 +136,7 @@ pub(super) static PRECISE: Graph = Graph {
     guid: Some("c58f5fea-0319-4046-932d-e695ebe20b47"),
     element: None,
     table: "context_switch",
+    // The row of an open wait has no slice: its thread was not switched in again before the trace ended.
     only: Some("NOT r.is_open_wait"),
     joins: &[
         join("p", "LEFT JOIN process p ON p.process_key = r.process_key"),

@@ -70,6 +70,7 @@ pub(super) static FOCUS: Graph = Graph {
     guid: Some("3c18eb9c-2211-4988-bf94-bb029e4ce96e"),
     element: None,
     table: "focus_change",
+    // The table has stays of processes beside those of threads, which would count the same time twice.
     only: Some("r.level = 'thread'"),
     joins: &[
         join("p", "LEFT JOIN process p ON p.process_key = r.process_key"),

@@ -68,8 +68,7 @@ pub(super) fn jobs(args: &ExtractArgs, traces: &[PathBuf]) -> anyhow::Result<Vec
     for (traces, member) in &wanted {
         let own_name = member.as_ref().filter(|_| !is_alone(traces)).map(|member| member.name());
         let target = target(traces, own_name, args.out.as_deref());
-        // Jobs run at the same time, so that the later one would not even replace the earlier: both would
-        // write.
+        // Jobs run at the same time: two with one target would write into the same folder at once.
         if !seen.insert(target.clone()) {
             bail!(
                 "two traces would become {}: extract them one after the other with --out",
