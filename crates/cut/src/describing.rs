@@ -1,6 +1,6 @@
 //! Which events say what others mean: they stay in every part, whenever they were logged.
 //!
-//! Processes, images and names are reported once, when they come or go, and again at the begin or end of a
+//! Processes, images and names are reported once, when they come or go, and again at the start or end of a
 //! recording. Nothing outside the part is left of what happened but these.
 
 use etwkit_decode::clr;
@@ -36,7 +36,8 @@ fn is_describing_kernel(Hook { group, opcode, .. }: Hook) -> bool {
         group::FILE => file_name::is_name(opcode),
         group::REGISTRY => registry::is_block(opcode),
         group::PERFINFO => sample::is_interval(opcode) || opcode == COUNTER_CONFIG,
-        // A handle may live through the part without an event in it; references are as many as calls.
+        // A handle may live through the part without an event in it. References are left out: each call has
+        // one.
         group::OBJECT => !matches!(opcode, object::opcode::REFERENCE | object::opcode::DEREFERENCE),
         _ => false,
     }
@@ -51,7 +52,7 @@ fn is_describing_provider(event: &RawEvent<'_>) -> bool {
     match event.provider() {
         clr::RUNDOWN => true,
         clr::RUNTIME => RUNTIME.iter().any(|ids| ids.contains(&id)),
-        // What a setting or speed is holds until the next event.
+        // The value of a setting, or the speed of a processor, holds until the next event.
         KERNEL_PROCESS | KERNEL_POWER | PROCESSOR_POWER => true,
         // A manifest of an EventSource, in pieces.
         _ => id == CHUNK_ID,

@@ -21,7 +21,7 @@ pub enum Fate {
     Outside,
     /// Dropped: it is of another process or provider.
     Other,
-    /// Dropped: whose it is is not known.
+    /// Dropped: its process is not known.
     Unknown,
     /// Dropped: the header of a file that is merged, or the mark of an earlier cut.
     Replaced,
@@ -48,7 +48,7 @@ impl Fate {
         matches!(self, Self::Within | Self::Describing | Self::Needed)
     }
 
-    /// As the text says it.
+    /// How the text for people names it.
     pub(crate) const fn sentence(self) -> &'static str {
         match self {
             Self::Within => "of the part",

@@ -25,8 +25,8 @@ pub(crate) struct Losses {
 }
 
 impl Losses {
-    /// From flags, from numbers that are missing, and from damage: that between buffers, and what a pass
-    /// found in them.
+    /// Finds them by flags, by missing numbers and by damage: between buffers, and inside of buffers as a
+    /// pass found it.
     pub(crate) fn of(session: &Session, found: &[(usize, u64)]) -> Self {
         let mut losses = Self::default();
         let mut damaged: BTreeMap<usize, Vec<u64>> = BTreeMap::new();

@@ -32,7 +32,7 @@ enum Kind {
 /// A kind of operations with what distinguishes one from the others.
 type Key = (Kind, u64);
 
-/// Operations that are held at most; where more are open their ends are missing.
+/// Operations that are held at most: of those beyond it the end is not kept.
 const MAX_OPEN: usize = 1 << 20;
 
 /// System calls in each other that are held for a thread.
@@ -100,7 +100,7 @@ impl Pairs {
         }
         let open = self.open.entry(key).or_default();
         // Windows of programs are called back from the kernel and call it again, so that several calls of a
-        // thread are open at a time. Of all else only one can be.
+        // thread are open at a time. Of everything else only one can be open.
         let is_nested = key.0 == Kind::Call;
         if !is_nested {
             // The end of the one before is missing.

@@ -1,6 +1,6 @@
 //! The first pass over a trace: which events outside a part of the time its numbers need.
 //!
-//! A part is read as `--range` reads the whole: from its begin on, with what is known of the time before. So
+//! A part is read as `--range` reads the whole: from its start on, with what is known of the time before. So
 //! it keeps the events that say how things stood when it began (who ran and who waited, what was read and
 //! written), and those behind it that end what began in it. All stay as they were logged, at their own times.
 
@@ -100,7 +100,7 @@ impl Planner {
 
     /// The plan.
     pub(crate) fn finish(mut self, clock: &Clock) -> Plan {
-        // No event lies in the part or behind it, so that its begin was never passed.
+        // No event lies in the part or behind it, so that its start was never passed.
         if self.place == PartSide::Before {
             self.switches.begin(&mut self.plan.needed);
             self.pairs.begin(&mut self.plan.needed);

@@ -1,7 +1,7 @@
 //! The second pass: what is kept goes into a new trace.
 //!
-//! Of one file each buffer becomes one buffer, so that events keep their order whatever their times are. Of
-//! several files events are merged in the order of time.
+//! If there is one file, each of its buffers becomes one buffer, so that events keep their order whatever
+//! their times are. The events of several files are merged in the order of time.
 
 use std::io::{Seek, Write};
 
@@ -25,7 +25,7 @@ const HEADER_STEP: u32 = 1024;
 /// Bytes of a buffer at least, so that any record fits.
 const LEAST_BUFFER: u32 = 0x1_0000 + 0x400;
 
-/// Modes of a file that its copy has not.
+/// Modes of a file that its copy does not have.
 const GONE_MODES: u32 = mode::PREALLOCATE | mode::APPEND;
 
 /// Writes kept events.

@@ -147,7 +147,7 @@ mod tests {
             let plain = printed(&of_libraries().swap_remove(number));
             assert_eq!(plain.matches("\nhint: ").count(), 1, "{plain}");
             assert!(!plain.contains(HELP), "{plain}");
-            // Also below what was added on the way.
+            // An error has the same hint below contexts that were added on the way.
             let hint = plain.lines().last().unwrap().to_owned();
             let wrapped = printed(&of_libraries().swap_remove(number).context("run.etwx").context("more"));
             assert_eq!(wrapped.lines().last().unwrap(), hint, "{wrapped}");

@@ -100,7 +100,7 @@ fn answer_of(
         let session = call.session(trace)?;
         evidence.of_sql(&session, &trace.handle, &request.show_sql());
     }
-    // Of several traces the gaps come with the statement above, each under its own handle.
+    // The gaps of several traces come with the statement above, each under its own handle.
     if let [only] = about {
         one.gaps.iter().for_each(|gaps| evidence.gaps(&renamed(gaps, only)));
     }

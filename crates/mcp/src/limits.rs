@@ -22,7 +22,7 @@ const fn limit(
     Limit { tables, correlated, unproven, page }
 }
 
-/// Of tables.
+/// Limits of what is measured from tables.
 pub(crate) static LIMITS: &[Limit] = &[
     limit(
         &["cpu_sample", "cpu_process", "cpu_method", "cpu_stack", "cpu_tag"],
@@ -182,7 +182,7 @@ pub(crate) static LIMITS: &[Limit] = &[
     ),
 ];
 
-/// Of questions, whatever tables they read.
+/// Limits of questions, whatever tables they read.
 pub(crate) static OF_QUESTIONS: &[(&str, &str, &str)] = &[
     (
         "diff",

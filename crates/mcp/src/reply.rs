@@ -53,7 +53,7 @@ pub(crate) fn cut(text: &str) -> String {
     format!("{begin}… ({} more characters)", count - TEXT)
 }
 
-/// Rows of a table, as many as are wanted and fit, and what was cut.
+/// The rows of a table that are wanted, as far as they fit, and what was cut.
 pub(crate) fn rows(
     total: usize,
     page: Page,
@@ -87,7 +87,7 @@ pub(crate) fn rows(
     table
 }
 
-/// Text of lines, as much as fits, with how much is left out.
+/// The lines of a text that fit, and how many are left out.
 pub(crate) fn lines(text: &str) -> String {
     if text.len() <= BYTES {
         return text.to_owned();

@@ -44,7 +44,7 @@ impl Traces {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The one that is open already.
+    /// The trace of that name, if it is open.
     pub(crate) fn find(&self, named: &Path) -> Option<Arc<Trace>> {
         self.lock().open.iter().find(|trace| trace.named == named).cloned()
     }
@@ -54,10 +54,9 @@ impl Traces {
         self.lock().check_room()
     }
 
-    /// Opens it; two that open the same trace at once get the same handle.
+    /// Opens a trace; two calls that open the same trace at once get the same handle.
     pub(crate) fn add(&self, named: &Path, extract: PathBuf) -> Result<Arc<Trace>> {
         let mut all = self.lock();
-        // Two calls may have opened one path at the same time; both get the same handle.
         if let Some(known) = all.open.iter().find(|trace| trace.named == named) {
             return Ok(known.clone());
         }
@@ -70,7 +69,7 @@ impl Traces {
         Ok(trace)
     }
 
-    /// The one with this handle.
+    /// The trace with this handle.
     pub(crate) fn get(&self, handle: &str) -> Result<Arc<Trace>> {
         let all = self.lock();
         let found = all.open.iter().find(|trace| trace.handle == handle).cloned();
@@ -82,7 +81,7 @@ impl Traces {
         })
     }
 
-    /// Closes it.
+    /// Closes the trace with this handle.
     pub(crate) fn close(&self, handle: &str) -> Result<Arc<Trace>> {
         // Calls that still ask the trace hold it themselves, and end as they would have.
         let trace = self.get(handle)?;
@@ -90,7 +89,7 @@ impl Traces {
         Ok(trace)
     }
 
-    /// All that are open, in the order in which they were opened.
+    /// All open traces, in the order in which they were opened.
     pub(crate) fn all(&self) -> Vec<Arc<Trace>> {
         self.lock().open.clone()
     }

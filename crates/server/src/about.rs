@@ -10,7 +10,7 @@ use crate::cells::{asked, whole};
 use crate::problem::{Problem, Result};
 use crate::wire::{Opening, Range, TableCount, TopicInfo};
 
-/// Of the one trace of a session.
+/// What is known of the one trace of a session.
 pub(crate) fn about(session: &Session) -> Result<Opening> {
     let (_, manifest) =
         session.manifests().next().ok_or_else(|| Problem::internal("the extract has no manifest"))?;

@@ -1,4 +1,5 @@
-//! Levels of groups: a column each, and frames of stacks from the outermost inward, as many as there are.
+//! Levels of groups: a column for each level, or the frames of stacks from the outermost inward, however many
+//! there are.
 //!
 //! A group of frames is a way from the outermost method, which its number names as a whole. So an outer
 //! level of frames is followed by the next frame, however deep it is; where both have the same number, the

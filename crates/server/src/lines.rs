@@ -26,7 +26,7 @@ pub(crate) const fn unit(format: Format) -> &'static str {
         | Format::AmongMicroseconds
         | Format::Seconds(_)
         | Format::Length => "ns",
-        // Of a rate those that are moved in a second; the title says so.
+        // A rate has the bytes that are moved in a second; the title says so.
         Format::Megabytes
         | Format::Kilobytes
         | Format::Mebibytes

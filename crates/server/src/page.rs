@@ -9,7 +9,7 @@ struct File {
     /// Its name in the root.
     name: &'static str,
     bytes: &'static [u8],
-    /// The same, packed with Brotli.
+    /// Its bytes packed with Brotli, where the build packed them.
     packed: Option<&'static [u8]>,
 }
 

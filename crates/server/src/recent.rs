@@ -6,12 +6,12 @@ use crate::wire::Recent;
 
 /// Name of the file.
 const FILE: &str = "recent.json";
-/// How many are kept.
+/// How many traces are kept.
 const KEPT: usize = 20;
 /// A longer file is none of ours.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// The latest first. A file that cannot be read is as none.
+/// Reads the list, the latest first. A file that cannot be read counts as an empty list.
 pub(crate) fn read(folder: &Path) -> Vec<Recent> {
     let path = folder.join(FILE);
     if std::fs::metadata(&path).map_or(true, |data| data.len() > MAX_BYTES) {
@@ -21,7 +21,7 @@ pub(crate) fn read(folder: &Path) -> Vec<Recent> {
     serde_json::from_slice(&bytes).unwrap_or_default()
 }
 
-/// Puts one in front. Whether that can be written does not concern what was opened.
+/// Puts a trace in front of the list. Whether the list can be written does not matter to what was opened.
 pub(crate) fn add(folder: &Path, opened: &Path) {
     let name = opened.file_name().unwrap_or(opened.as_os_str()).to_string_lossy().into_owned();
     // Made absolute, since the next server may be started in another folder.
@@ -33,7 +33,7 @@ pub(crate) fn add(folder: &Path, opened: &Path) {
     let _ = write(folder, &all);
 }
 
-/// Renamed when it is complete: two servers may write at once.
+/// Writes the list under another name and renames it when it is complete: two servers may write at once.
 fn write(folder: &Path, all: &[Recent]) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
     // The number of the process keeps servers from writing into the same unfinished file.

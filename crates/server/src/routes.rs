@@ -1,4 +1,4 @@
-//! Which path is what.
+//! Which path leads to which answer.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -24,10 +24,10 @@ use crate::{
 /// Largest trace that the page may send; larger ones are opened by their path.
 const MAX_UPLOAD: u64 = 16 << 30;
 
-/// How long a piece of it may take.
+/// How long a piece of a trace may take to arrive.
 const PIECE_TIME: Duration = Duration::from_secs(30);
 
-/// All of it, behind the guard.
+/// The page and its interface, behind the guard.
 pub(crate) fn router(shared: &Arc<Shared>) -> Router {
     let api = Router::new()
         .route("/info", api::known(info))

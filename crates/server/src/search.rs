@@ -1,4 +1,4 @@
-//! Names in everything.
+//! The search for names in everything that a trace has.
 
 use etwkit_query::Session;
 use etwkit_query::functions::default_tags;
@@ -10,7 +10,7 @@ use crate::select::like;
 use crate::tables::{process_label, thread_label};
 use crate::wire::{Cell, Chip, Field, Hit, SearchAnswer, SearchRequest, Source};
 
-/// Hits of a kind, at most.
+/// Hits of each kind, at most.
 const MOST: u32 = 50;
 /// Bytes of what is looked for, at most.
 const MAX_TEXT: usize = 1_000;

@@ -20,7 +20,7 @@ pub(crate) struct Selected {
     conditions: Vec<String>,
     /// The part of the trace, if rows of the table lie in time.
     pub(crate) range: Option<Range>,
-    /// Where they lie.
+    /// Where rows of the table lie in time.
     pub(crate) times: Times,
     /// Chips that could not be applied.
     pub(crate) not_applied: Vec<Field>,

@@ -40,7 +40,7 @@ pub(crate) struct Trace {
     pub(crate) stage: Mutex<Stage>,
 }
 
-/// How far it is.
+/// How far the opening of a trace is.
 pub(crate) enum Stage {
     /// It is being read.
     Opening { step: String, done: Option<f64> },

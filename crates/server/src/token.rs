@@ -15,7 +15,7 @@ impl std::fmt::Debug for Token {
 }
 
 impl Token {
-    /// A new one.
+    /// A new token.
     ///
     /// # Errors
     /// The system has no random numbers.
@@ -25,7 +25,7 @@ impl Token {
         Ok(Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
     }
 
-    /// One that somebody chose.
+    /// A token that somebody chose.
     #[must_use]
     pub const fn chosen(text: String) -> Self {
         Self(text)
@@ -37,8 +37,8 @@ impl Token {
         &self.0
     }
 
-    /// Whether a value of the header `Authorization` has it. It takes as long for each wrong one, so that
-    /// nobody learns it digit by digit.
+    /// Whether a value of the header `Authorization` has the token. Each wrong value takes the same time, so
+    /// that nobody learns the token digit by digit.
     pub(crate) fn is_in(&self, authorization: &[u8]) -> bool {
         let Some(given) = authorization.strip_prefix(b"Bearer ") else { return false };
         let expected = self.0.as_bytes();

@@ -37,7 +37,7 @@ pub enum Part {
 /// The part of a trace that is written, and what else SQL needs to know.
 #[derive(Debug, Clone, Default)]
 pub struct View {
-    /// Its begin.
+    /// Its start.
     pub from_ns: i64,
     /// Its end.
     pub to_ns: i64,
@@ -56,7 +56,7 @@ pub struct View {
 etwkit_query::declare! {
     /// A recording.
     row Trace {
-        start_ns: i64 = "Begin of what was extracted.",
+        start_ns: i64 = "Start of what was extracted.",
         end_ns: i64 = "End of what was extracted.",
         processors: i64 = "Processors.",
     }

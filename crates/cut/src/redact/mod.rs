@@ -3,7 +3,7 @@
 //! Each field of an event is one of these: a number, which stays; a text, a user or an address of a network,
 //! which is replaced; bytes of which nothing says what they are, which are cleared. An event that nothing
 //! describes, or that is not as its description says, is dropped. What describes events (manifests, metadata)
-//! stays: it is of the programs and not of those who use them.
+//! stays: it comes from the programs and not from those who use them.
 
 mod fields;
 mod names;

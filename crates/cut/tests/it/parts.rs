@@ -163,7 +163,7 @@ fn thirds_of_real_traces_are_read_as_ranges_of_the_whole() {
     check_all(&files.collect::<Vec<_>>());
 }
 
-/// Of every trace: `benches/cut` runs it.
+/// Checks every trace: `benches/cut` runs it.
 #[test]
 #[ignore = "takes minutes"]
 fn thirds_of_all_traces_are_read_as_ranges_of_the_whole() {

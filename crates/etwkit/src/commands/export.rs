@@ -309,7 +309,7 @@ fn export(
 
 /// The file of an extract or trace.
 fn target(out: Option<&Path>, path: &Path, name: &str) -> PathBuf {
-    // Of a packed extract, too.
+    // The name of a packed extract ends in `.etwx.zip`, and loses both.
     let unpacked =
         path.to_string_lossy().to_lowercase().ends_with(".etwx.zip").then(|| path.with_extension(""));
     let stem = default_target(unpacked.as_deref().unwrap_or(path));

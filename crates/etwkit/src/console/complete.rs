@@ -19,7 +19,7 @@ use super::set::Set;
 use super::words::{Partial, behind_first, partial, quoted};
 use crate::cli::Cli;
 
-/// More than this nobody reads.
+/// Words that are offered at most: nobody reads more.
 const MAX: usize = 500;
 const TIME_FORMATS: [&str; 7] = ["s", "local", "localtime", "utc", "utctime", "here", "heretime"];
 
@@ -170,7 +170,7 @@ impl Completions {
     }
 }
 
-/// Those that begin with what is typed, in any case, each once and by name.
+/// The words that begin with what is typed, in any case, each once and sorted.
 fn beginning(word: &str, all: impl IntoIterator<Item = String>) -> Vec<String> {
     let word = word.to_lowercase();
     let mut found: Vec<String> =

@@ -331,7 +331,7 @@ fn merged_extracts_show_how_processes_differ_from_the_newest() {
     for row in &rows {
         let own: i64 = row[0].parse().unwrap();
         let diff: i64 = row[1].parse().unwrap();
-        // Of two recordings that began at the same moment the second one is the newest.
+        // If two recordings began at the same moment, the second one counts as the newest.
         assert!((cpu("later.etl") - own - diff).abs() <= 1, "{text}");
     }
 }

@@ -137,7 +137,7 @@ fn symbols_are_loaded_into_an_extract_that_is_there() {
     ]);
     assert!(lines[0]["n"].as_i64().unwrap() > 100, "{lines:?}");
 
-    // The same from the start.
+    // The same chain, from the start.
     let out = folder.path().join("named.etwx");
     let out = out.to_str().unwrap();
     assert_eq!(run(&["extract", "--symbols", &symbols, "--out", out, &trace]).exit, Exit::Answered);

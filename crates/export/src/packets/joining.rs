@@ -24,13 +24,13 @@ const MAX_PACKET: usize = 262_144;
 /// Packets that are not complete. Real traces have one for each processor.
 const MAX_OPEN: usize = 1024;
 
-/// Whose parts belong together: processor, interface, direction.
+/// Parts of one packet have the same processor, interface and direction.
 type Key = (i64, String, Link, Option<Direction>);
 
 /// A packet of which some parts were seen.
 struct Open {
     seen: Seen,
-    /// Bytes of all its parts, also those that it has no room for.
+    /// Bytes of all its parts, including those that it has no room for.
     length: u64,
 }
 

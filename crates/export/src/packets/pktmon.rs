@@ -28,7 +28,7 @@ pub(crate) struct Components {
 }
 
 impl Components {
-    /// Those of a trace.
+    /// Reads the components that a trace describes.
     ///
     /// # Errors
     /// The query fails.

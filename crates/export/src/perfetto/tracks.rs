@@ -21,14 +21,14 @@ const MARKS: u64 = 1;
 /// A track of operations: its number, and the end of its last slice.
 type Lane = (u64, i64);
 
-/// The tracks that there are.
+/// The tracks that were described so far.
 #[derive(Default)]
 pub(super) struct Tracks {
-    /// How many were described, beside that of marks.
+    /// How many tracks were described, beside that of marks.
     count: u64,
-    /// Those of threads, by key.
+    /// The tracks of threads, by key.
     threads: BTreeMap<i64, u64>,
-    /// Those of operations, by thread and kind.
+    /// The tracks of operations, by thread and kind.
     lanes: BTreeMap<(Option<i64>, &'static str), Vec<Lane>>,
 }
 

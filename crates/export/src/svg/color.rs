@@ -1,9 +1,9 @@
 //! Colours of modules: a module has the same one in every picture.
 
-/// Of frames that are of no module: processes, threads, stacks that were not recorded.
+/// Colour of frames that belong to no module: processes, threads, stacks that were not recorded.
 pub(super) const NO_MODULE: &str = "#d8d8d8";
 
-/// Of what is not drawn.
+/// Colour of the pieces that stand for frames that are not drawn.
 pub(super) const REST: &str = "#f0f0f0";
 
 /// The colour of a module, whatever the case of its name: light enough for black letters.

@@ -35,9 +35,9 @@ pub(crate) struct Asked<'a> {
 /// The order in which a format takes items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// All of them by time.
+    /// All items by time.
     Time,
-    /// Those of no thread first, then those of each thread, by time.
+    /// Items of no thread first, then those of each thread, by time.
     Thread,
 }
 

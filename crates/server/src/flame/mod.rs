@@ -65,7 +65,8 @@ pub(crate) fn flame(call: &Call<'_>, request: &FlameRequest) -> Result<FlameAnsw
     let table = tables::table(name)?;
     let mut selected = select(&session, table, &request.selection)?;
     selected.and(only);
-    // Of stretches only what lies in the range counts, so that sums agree with those of the timeline.
+    // Only the part of a stretch that lies in the range counts, so that sums agree with those of the
+    // timeline.
     let weight = selected.times.clipped(column, selected.range);
     let sql = format!(
         "SELECT stack_id, process_key, sum(weight) AS weight, count(*) AS rows \

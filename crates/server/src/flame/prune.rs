@@ -19,7 +19,7 @@ pub(super) fn prune(tree: Tree, least_share: f64, max_nodes: u32) -> Pruned {
     let mut kept: Vec<u32> =
         (0..).zip(&all).filter(|(_, node)| node.total as f64 >= least).map(|(at, _)| at).collect();
     let total_of = |at: u32| node(&all, at).map_or(0, |node| node.total);
-    // Of equal weights the smaller number comes first, which keeps a parent in front of its children.
+    // Among equal weights the smaller number comes first, which keeps a parent in front of its children.
     kept.sort_by_key(|at| (std::cmp::Reverse(total_of(*at)), *at));
     kept.truncate(usize::try_from(max_nodes).unwrap_or(usize::MAX));
     let mut is_kept = vec![false; all.len()];

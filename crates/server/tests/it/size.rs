@@ -150,7 +150,7 @@ fn gestures_in_a_million_switches_read_what_those_in_a_tenth_read() {
     of_views(&large);
 }
 
-/// Views count rows, as many as there are: what they answer is bounded all the same.
+/// Views count rows, however many there are: their answers are bounded all the same.
 fn of_views(open: &Open) {
     let selection = json!({"range": null, "chips": []});
     let measures = json!([{"function": "sum", "column": "wait_ns"}, {"function": "count", "column": ""}]);

@@ -32,7 +32,7 @@ macro_rules! attributed_end {
     };
 }
 
-/// SQL of how much of a slice lies in the part of the trace, by the macros of its begin and its end.
+/// SQL of how much of a slice lies in the part of the trace, by the macros of its start and its end.
 /// `greatest` and `least` pass over nulls: without the condition a slice of unknown length would get all of
 /// the part.
 macro_rules! in_view {

@@ -65,11 +65,11 @@ pub enum ColumnOption {
     /// As usual.
     #[default]
     None,
-    /// Of a stack its tag.
+    /// The tag of the stack instead of its frames.
     StackTag,
-    /// Of a stack the tags of its frames.
+    /// The frames of the stack with their tags.
     FrameTags,
-    /// Of a process its name without the id.
+    /// The name of the process without its id.
     NoPid,
     /// The whole time, not only the part in view.
     Whole,

@@ -197,7 +197,7 @@ fn is_true(element: &Element, name: &str, usual: bool) -> bool {
     element.attribute(name).map_or(usual, |value| value.eq_ignore_ascii_case("true"))
 }
 
-/// The begin of a text of a file, for messages.
+/// The first characters of a text of a file, for messages.
 fn short(text: &str) -> String {
     text.chars().take(60).collect()
 }

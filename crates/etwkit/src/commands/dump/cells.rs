@@ -352,7 +352,7 @@ impl Shown {
     }
 }
 
-/// Of which traces the rows of a table are.
+/// Which traces the rows of a table come from.
 #[derive(Clone, Copy)]
 enum Traces<'a> {
     /// All of this one.

@@ -69,7 +69,7 @@ impl<'a> Columns<'a> {
 
     /// Leaves columns out until a line fits, and returns their names: numbers from the right, then words from
     /// the right, but never the first column and the last one, which say what a row is about. Of the last
-    /// one only its begin has to fit.
+    /// column only the first characters have to fit.
     pub(super) fn fit(&mut self, width: usize, rows: impl Iterator<Item = usize>) -> Vec<&'static str> {
         let table = self.table(rows);
         let widths = table.widths();

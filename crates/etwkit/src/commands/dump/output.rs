@@ -238,7 +238,7 @@ fn csv_file<'r>(
     Ok(written)
 }
 
-/// Whether the name of a file is that of the standard output.
+/// Whether the name of a file stands for the standard output.
 fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
@@ -323,7 +323,7 @@ impl<'p, 'w> Lines<'p, 'w> {
     }
 }
 
-/// The line, or its begin with `...` if it is too long.
+/// The line, or its first characters with `...` behind them if it is too long.
 fn clipped(line: &str, width: Option<usize>) -> String {
     // Escaped first: the width is that of what reaches the terminal.
     let line = etwkit_terminal::escape::text(line.trim_end()).into_owned();
@@ -336,7 +336,7 @@ fn clipped(line: &str, width: Option<usize>) -> String {
     }
 }
 
-/// What stands in front of the parts of a line behind the first one, beside the indent of that.
+/// Columns by which the parts of a folded line are indented, beside the indent of its first part.
 const HANGING: usize = 4;
 
 /// A line that is wider than the screen, in parts that end between words: a terminal itself breaks words
@@ -366,7 +366,7 @@ fn folded(line: &str, screen: usize) -> Vec<String> {
     parts
 }
 
-/// How a command ends that printed so many rows.
+/// The exit code of a command that printed so many rows.
 pub(super) const fn exit(rows: usize) -> Exit {
     if rows > 0 { Exit::Answered } else { Exit::Nothing }
 }

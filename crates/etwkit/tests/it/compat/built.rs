@@ -40,7 +40,7 @@ impl Recording {
         self.writer.write(0, event).unwrap();
     }
 
-    /// The same, by the main thread of a process.
+    /// Writes the event as the main thread of a process does.
     fn of(&mut self, ms: i64, pid: u32, (group, opcode, version): (u8, u8, u8), payload: &[u8]) {
         let context = KernelContext::ids(pid * 10, pid);
         let timestamp = self.start + ms * 1000;
@@ -174,7 +174,7 @@ impl Recording {
     }
 }
 
-/// Writes it; with the first process `more` MiB larger at its end than at its begin.
+/// Writes it; with the first process `more` MiB larger at its end than at its start.
 pub(super) fn write(path: &Path, more: u64) {
     let mut options = SessionOptions::default();
     options.header.perf_freq = 1_000_000;

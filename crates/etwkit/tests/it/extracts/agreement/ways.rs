@@ -13,7 +13,7 @@ pub(super) enum From {
     Summary(&'static str),
     /// A table that a dump prints for people: the first one with the title of the value.
     Text(&'static str),
-    /// A table of `dump overview`, or a sentence of it, by the begin of its heading.
+    /// A table of `dump overview`, or a sentence of it, by the first words of its heading.
     Overview(&'static str),
     /// The answer to a question of its own; its columns.
     Sql(&'static str),
