@@ -14,7 +14,7 @@ fn files_of_one_recording_become_one() {
     let (cut, merged) = part(input.session(), Range::ALL);
     assert_eq!(merged.files().len(), 1);
     let (a, b) = (rows(input.session(), Range::ALL).unwrap(), rows(&merged, Range::ALL).unwrap());
-    // What each file says of itself, its header among it, is said once.
+    // What each file says about itself, such as its header, is in the merged trace once.
     let of_files = ["logger:", "event_count:", "diagnostic:"];
     let found = differences(&a, &b);
     let found: Vec<&String> =

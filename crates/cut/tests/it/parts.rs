@@ -32,7 +32,7 @@ fn check(name: &str, input: &Input) -> Vec<String> {
         assert!(cut_session.damage().losses().is_empty(), "{name}");
         let within = cut.events.get(&Fate::Within).copied().unwrap_or_default();
         let events = sum(&of_part, "event_count", "events");
-        // The header event is counted and is none that was cut.
+        // The header event is counted, but not as an event that was cut.
         let header = i64::from(range.start_ns == i64::MIN);
         if events != within.cast_signed() + header {
             wrong.push(format!("{name}, part {number}: {within} events kept, {events} counted"));
@@ -67,7 +67,7 @@ fn quantities(name: &str, of_range: &Tables, of_part: &Tables) -> Vec<String> {
     sums.into_iter().chain(counts).flatten().collect()
 }
 
-/// What of the parts does not add up to the whole.
+/// Sums of the parts that do not add up to the whole.
 fn sums(name: &str, whole: &Tables, parts: &[Tables]) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut check = |what: &str, whole: i64, parts: i64| {
@@ -108,7 +108,7 @@ fn switches() -> (Vec<u8>, Vec<usize>) {
     (bytes, offsets)
 }
 
-/// What a damaged trace lacks between events, its parts lack, too.
+/// Parts of a damaged trace lack the same events as the whole.
 #[test]
 fn parts_of_damaged_traces_lack_what_the_whole_lacks() {
     let (bytes, offsets) = switches();

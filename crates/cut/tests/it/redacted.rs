@@ -10,7 +10,7 @@ use etwkit_trace::import::Range;
 
 use crate::support::{count, cut_bytes, made, opened, rows, session, sum};
 
-/// Letters that are no chance in bytes that are none.
+/// Length from which a run of letters is no chance among other bytes.
 const WIDE: usize = 5;
 const NARROW: usize = 7;
 

@@ -227,7 +227,7 @@ fn files_tell_one_story() {
     }
 }
 
-/// Who reads one file of a circle has to read all.
+/// Whoever reads one file of a circle has to read all of them.
 #[test]
 fn files_do_not_import_each_other_in_wide_circles() {
     const MOST: usize = 3;

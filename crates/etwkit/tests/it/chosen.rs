@@ -24,7 +24,7 @@ fn folder() -> tempfile::TempDir {
         std::fs::create_dir_all(target.parent().unwrap()).unwrap();
         let made = run(&["extract", "--out", text(&target), text(&source)]);
         assert_eq!(made.exit, Exit::Answered, "{}", made.err);
-        // The third one stays: it and its extract are one.
+        // The third trace stays: it and its extract count as one.
         if below != "Extract" {
             std::fs::remove_file(&source).unwrap();
         }
@@ -36,7 +36,7 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// Begins of the names of the traces that answer.
+/// First characters of the names of the traces that answer.
 fn asked(args: &[&str]) -> (Vec<String>, Exit, String) {
     let answer = run(&[&["dump", "stats", "--json", "--properties", "SessionStart"], args].concat());
     let rows = answer.out.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).unwrap());

@@ -75,7 +75,7 @@ etwkit dump cpu --top 1 runs/slow.etwx
 fn a_script_asks_what_is_loaded() {
     let folder = folder();
     let (out, err, exit) = script(&["console", "--no-history"], SCRIPT, folder.path());
-    // CSV in a pipe ends its lines as the form has it.
+    // CSV in a pipe has the line ends that RFC 4180 asks for.
     compare(&format!("{out}{err}[exit {exit}]\n").replace('\r', ""), "console-script");
     assert_eq!(exit, 0, "{err}");
     // The console answers what the program answers.
@@ -250,11 +250,11 @@ mod terminal {
         // A word that is half typed is forgotten.
         console.press("nonsense\u{3}");
         console.until(PROMPT);
-        // Hours of work.
+        // A statement that would compute for hours.
         console.press("sql 'SELECT count(*) FROM cpu_sample a, cpu_sample b, cpu_sample c, cpu_sample d WHERE a.ts_ns + b.ts_ns <> c.ts_ns + d.ts_ns'\r");
         console.until(ENTERED);
         let pid = Pid::from_raw(console.child.id().try_into().unwrap());
-        // The first one may come before the command has begun; then it means nothing.
+        // The first Ctrl-C may come before the command has begun; then it means nothing.
         kill(pid, Signal::SIGINT).unwrap();
         if !console.shows("note: cancelled", Duration::from_secs(10)) {
             kill(pid, Signal::SIGINT).unwrap();

@@ -78,7 +78,7 @@ fn write_cut(whole: &Whole, cut: usize, path: &Path) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// What `info` says of it. Returns the sentence that says to what time events reach.
+/// Checks what `info` says of a cut trace. Returns the sentence that says to what time events reach.
 #[track_caller]
 fn check_info(whole: &Whole, cut: usize, path: &str) -> String {
     let answer = run(&["info", "--json", path]);
@@ -99,7 +99,7 @@ fn check_info(whole: &Whole, cut: usize, path: &str) -> String {
     sentence
 }
 
-/// What the overview and each dump say of it.
+/// Checks what the overview and each dump say of a cut trace.
 #[track_caller]
 fn check_dumps(whole: &Whole, cut: usize, path: &str, sentence: &str, dumps: &[String]) {
     let extract = path.replace(".etl", ".etwx");
@@ -175,7 +175,8 @@ fn every_trace_cut_at_twenty_places() {
     check_all(&files, 1, &crate::not_recorded::dumps());
 }
 
-/// No whole trace is said to miss anything, and those that do miss as much as is known of them.
+/// No command reports that a whole trace lacks anything, and of the others it reports what is known to be
+/// missing.
 #[test]
 fn whole_traces_miss_nothing() {
     // Buffers that are missing, and whether that is the end.

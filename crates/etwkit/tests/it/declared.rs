@@ -65,7 +65,7 @@ fn requests_come_back_from_json_as_they_went() {
             for value in values(&option) {
                 let given = Map::from_iter([(option.name.to_owned(), value.clone())]);
                 let Ok(request) = question.read(&given) else {
-                    // What a word needs beside it is said.
+                    // The error names the option that a word needs beside it.
                     let error = question.read(&given).err().unwrap().to_string();
                     assert!(error.starts_with("--"), "{name}: {error}");
                     continue;
@@ -165,7 +165,7 @@ fn every_question_answers_in_every_sink() {
         let of_names = question.read(&Values::new()).is_ok_and(|request| request.of_names().is_some());
         let is_one = of_names || question.is_of_all();
         let merges: &[&[&str]] = if is_one { &[&[]] } else { &[&[], &["--merge"]] };
-        // Two are compared.
+        // A comparison needs two extracts.
         let several = if question.is_of_all() { &extracts[..2] } else { &extracts[..] };
         for some in [&extracts[..1], several] {
             for merge in merges {

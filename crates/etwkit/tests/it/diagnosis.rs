@@ -51,7 +51,7 @@ fn diagnose(case: &Case, folder: &Path) -> Diagnosed {
     Diagnosed { truth, findings, by_hand }
 }
 
-/// By so much the pieces that rules see begin before the cause acts, or end behind it: a sample stands for
+/// How far the pieces that rules see may begin before the cause acts, or end behind it: a sample stands for
 /// the time since the one before, and a hang has a little of what the window does around it.
 const SLACK_NS: i64 = 6_000_000;
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::support::{Exit, json, run, trace};
 
-/// A trace, filters, and other ways to say the same.
+/// A trace, filters, and other filters that choose the same events.
 type Filter = (&'static str, &'static [&'static str], &'static [&'static [&'static str]]);
 
 /// A trace and filters, and what others choose the same events there.
@@ -100,6 +100,6 @@ fn that_nothing_matches_is_a_note() {
     assert_eq!(counted.exit, Exit::Nothing);
     assert!(counted.err.starts_with("note: no event matches"), "{}", counted.err);
     assert!(!counted.out.contains("no event matches"), "{}", counted.out);
-    // That is no filter that found nothing.
+    // A limit of 0 is no filter that let nothing pass.
     assert_eq!(run(&["events", "--limit", "0", &trace]).exit, Exit::Answered);
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::support::{Answer, Exit, json_lines, run};
 
-/// What the truth calls a cause, and words of which its names have one.
+/// What the truth calls a cause, and the words of which each of its names contains one.
 const PLANTED: [(&str, [&str; 2]); 3] = [
     ("HardFaults", ["MiIssueHardFault", "hard faults"]),
     ("Scans", ["nwshield.sys!", "FltSendMessage"]),
@@ -80,7 +80,7 @@ fn planted_causes_come_out_with_their_effects() {
         let effect = cause["effect_ms"].as_f64().unwrap();
         assert!((effect - planted).abs() <= 0.1 * planted, "{name}: {effect} instead of {planted}");
     }
-    // Equal questions have equal answers, and each table is one of CSV.
+    // The same question has the same answer again, and each table can be written as CSV.
     assert_eq!(explain(folder.path(), &["--json"]).out, answer.out);
     let csv = folder.path().join("causes.csv");
     let answer = explain(folder.path(), &["--table", "causes", "--csv", csv.to_str().unwrap()]);

@@ -141,7 +141,7 @@ fn sums_are_those_of_dump_cpu(trace: &str) {
     assert_eq!(sums(&file), expected, "{trace}");
     let again = run(&["export", "--all-processes", &extract]);
     assert!(again.exit == Exit::Error && again.err.contains("--force"), "{}", again.err);
-    // By thread nothing is lost.
+    // Stacks by thread have the same sum.
     let threads = folder.path().join("threads").to_str().unwrap().to_owned();
     let by_thread = run(&["export", "--all-processes", "--per-thread", "--out", &threads, &extract]);
     assert_eq!(by_thread.exit, Exit::Answered, "{}", by_thread.err);

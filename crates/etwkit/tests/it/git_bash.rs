@@ -277,7 +277,7 @@ fn waits_by_tag(extract: &str, file: &str, shield: &[Value]) {
     assert_eq!(twice.exit, Exit::Error);
     assert!(twice.err.contains("different names"), "{}", twice.err);
 
-    // The SQL that is shown gives the same, also for a part of the trace.
+    // The SQL that is shown gives the same rows, for a part of the trace as well.
     let part = ["dump", "wait", "--by", "tag", "--range", "3..9", "--tag", "!Other"];
     let sql = run(&[&part[..], &["--show-sql"], &with_file].concat()).out;
     let columns = "process_key, tag_set, tag, waits, wait_ns, wait_max_ns, ready_ns, threads, first_ns";
@@ -290,7 +290,7 @@ fn waits_by_tag(extract: &str, file: &str, shield: &[Value]) {
         .map(|row: serde_json::Map<String, Value>| Value::Object(row).to_string())
         .collect();
     assert!(ours.len() > 20 && ours.iter().any(|row| row.contains("Shield")), "{ours:?}");
-    // The list begins with the largest, the SQL ends with it.
+    // The printed list begins with the largest row, the SQL ends with it.
     ours.reverse();
     assert_eq!(ours, shown);
 }

@@ -209,7 +209,7 @@ fn lost_events_are_reported_with_every_answer() {
     let temporary = tempfile::tempdir().unwrap();
     let extract = temporary.path().join("lost.etwx").to_str().unwrap().to_owned();
     assert_eq!(run(&["extract", &trace, "--out", &extract]).exit, Exit::Answered);
-    // As its truth has them: two buffers with 343 events were lost, and of 80 buffers 71 are left.
+    // The truth of this trace: two buffers with 343 events were lost, and of 80 buffers 71 are left.
     let words = "343 events lost while recording, 2 buffers lost while recording, 9 of 80 buffers are missing, \
                  the end of the file is missing: events reach to ";
     let profile = temporary.path().join("x.speedscope");

@@ -104,7 +104,7 @@ fn processes_have_their_lives() {
 
 #[test]
 fn cpu_of_processes_is_that_of_the_file() {
-    // Idle is not CPU.
+    // Time of the idle process is no CPU.
     assert_rows(
         &["cpu"],
         &["pid", "cpu_ns", "priority", "cores", "core_count", "first_ns", "last_ns"],
@@ -401,7 +401,7 @@ fn exceptions_have_their_stacks() {
 
 #[test]
 fn modules_have_their_versions() {
-    // Those that only a stack names have no version.
+    // Modules that only a stack names have no version.
     assert_rows(
         &["version", "--process", "100"],
         &["module", "path", "file_version", "product_version", "product_name", "description"],
@@ -762,7 +762,7 @@ fn the_recording_and_the_machine_are_reported() {
         (json!("A processor"), json!("on"), json!("MS-7846"))
     );
     assert_eq!(value("EfficiencyClasses"), json!("class 0: 1, class 1: 1"));
-    // As the file has them.
+    // The values stand as the file has them.
     assert_eq!((value("MemorySizeMB"), value("OSBuild")), (json!("17120"), json!("vb_release")));
     assert_eq!((value("LostEvents"), value("Events")), (json!("3"), Value::Null));
     assert!(value("VolumeC").as_str().unwrap().starts_with("NTFS, "), "{}", value("VolumeC"));
@@ -789,7 +789,7 @@ fn the_recording_and_the_machine_are_reported() {
         (value("nic.nic_description"), value("main_module_version.version")),
         (json!("Ethernet"), json!("1.2.2405.0100"))
     );
-    // Under the names that ETWAnalyzer has for them, too.
+    // The names that ETWAnalyzer has for these properties are understood as well.
     for (name, expected) in [
         ("MainModuleVersion", "1.2.2405.0100"),
         ("IsDomainJoined", "false"),

@@ -26,7 +26,7 @@ fn a_question_that_needs_a_table_that_was_left_out_says_how_to_make_it() {
     let json = run(&["dump", "ready", "--json", &part]);
     let nothing: Value = serde_json::from_str(json.out.lines().nth(1).unwrap()).unwrap();
     assert!(nothing["hint"].as_str().unwrap().contains("etwkit extract"), "{nothing}");
-    // Sums were made before.
+    // The sums were computed before their rows were left out.
     let cpu = run(&["dump", "cpu", &part]);
     assert_eq!((cpu.exit, cpu.err.contains("--tables")), (Exit::Answered, false), "{}", cpu.err);
     let range = run(&["dump", "cpu", "--range", "0..0.1", &part]);
@@ -36,7 +36,7 @@ fn a_question_that_needs_a_table_that_was_left_out_says_how_to_make_it() {
     let note =
         format!("note: {part}: made without context_switch (--tables), which is empty for that reason\n");
     assert_eq!((sql.exit, sql.err), (Exit::Answered, note));
-    // Without it, as it was recorded.
+    // Without the option the extract has everything that was recorded.
     let again = run(&["extract", &trace("sched-5.etl"), "--out", &part, "--no-overwrite"]);
     assert!(!again.out.contains("is up to date"), "{}", again.out);
     assert_eq!(run(&["dump", "ready", &part]).exit, Exit::Answered);
@@ -51,7 +51,7 @@ fn every_dump_of_an_extract_with_hardly_a_table_says_what_it_lacks_or_what_was_n
         let answer = run(&["dump", &dump, &part]);
         let printed = format!("{}{}", answer.out, answer.err);
         without += usize::from(printed.contains("(--tables)"));
-        // What is kept in any case can answer that there is nothing.
+        // Tables that are always kept can answer that there is nothing.
         if answer.exit == Exit::Nothing && !printed.contains("note: there is none of it") {
             assert!(printed.contains("hint: "), "{dump}: {printed}");
         }

@@ -22,7 +22,7 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-/// Runs a command line; HERE in a word is the folder.
+/// Runs a command line; HERE in a word stands for the folder.
 fn ask(folder: &Path, line: &[&str]) -> Answer {
     let here = folder.display().to_string();
     let words: Vec<String> = line.iter().map(|word| word.replace("HERE", &here)).collect();

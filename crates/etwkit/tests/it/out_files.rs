@@ -49,7 +49,7 @@ fn a_trace_is_not_overwritten_by_the_rows_of_others() {
         fs::copy(trace("sched-5.etl"), at(name)).unwrap();
     }
     let before = fs::read(at("a.etl")).unwrap();
-    // What `--csv *.etl` becomes in a shell.
+    // A shell turns `--csv *.etl` into this line.
     for force in [&[][..], &["--force"]] {
         let answer = run(&[&["dump", "process", "--csv", &at("a.etl"), &at("b.etl")], force].concat());
         assert_eq!(answer.exit, Exit::Error);
@@ -131,7 +131,7 @@ fn an_extract_can_be_one_file() {
     let ask = |extract: &str| run(&["sql", extract, sql, "--format", "csv"]);
     assert_eq!(ask(&packed).out, ask(&extracts.text("b.etwx")).out);
     assert_eq!(ask(&packed).err, "", "derived tables are in it");
-    // Once more, over itself, and not over anything else.
+    // Asked once more, the archive stays as it is; another file of that name is not replaced.
     let again = run(&["extract", &trace("sched-5.etl"), "--no-overwrite", "--out", &packed]);
     assert_eq!((again.exit, again.out), (Exit::Answered, format!("{packed} is up to date\n")));
     let foreign = extracts.text("notes.etwx.zip");

@@ -1,4 +1,4 @@
-//! Where the answer goes, and how it ends.
+//! Where answers and errors are printed, and with which exit code.
 
 use std::io::{self, Write};
 

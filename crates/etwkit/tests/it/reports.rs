@@ -39,7 +39,7 @@ fn findings_are_written_for_people_and_judged_for_scripts() {
     assert!(
         html.contains("<h2>1. ") && html.contains("slow") && !html.contains(folder.path().to_str().unwrap())
     );
-    // Its own page is written again; what is none of its pages stays.
+    // A page of the command is written again; any other file stays.
     assert_eq!(call(&args("--html", &page)).exit, Exit::Answered);
     let refused = call(&args("--html", &text));
     assert_eq!(refused.exit, Exit::Error);

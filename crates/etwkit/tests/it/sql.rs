@@ -51,7 +51,7 @@ fn sql(args: &[&str]) -> Answer {
 /// The command and what it printed.
 fn transcript(args: &[&str]) -> String {
     let Answer { out, err, exit } = sql(args);
-    // Rows for a pipe end as the form wants it, which a text file cannot show.
+    // CSV in a pipe ends its lines with CR LF, which a transcript cannot show.
     let out = out.replace('\r', "\\r");
     format!("$ etwkit sql run.etwx {}\n{out}{err}[exit {}]\n", args.join(" "), exit.code())
 }
@@ -209,7 +209,7 @@ fn sql_of_files_and_folders_has_parameters() {
         (&["--file", &file, "--param", "least=0"], "pid\r\n4\r\n4711\r\n"),
         (&["--library", &library, "@names"], "pid\r\n4711\r\n"),
         (&["--library", &library, "--param", "after=10", "@my/marks"], "marks\r\n2\r\n"),
-        // One of the user comes first; those of the program stay.
+        // A question of the user comes before one of the program with the same name; all others stay.
         (&["--library", &library, "@cpu/methods"], "mine\r\nmine\r\n"),
         (&["--library", &library, "@trace/health"], "severity,kind,count,position,message\r\n"),
         (&["--param", "pid=4", "SELECT name FROM process WHERE pid = $pid"], "name\r\nSystem\r\n"),
@@ -244,7 +244,7 @@ fn streams_of_arrow_go_to_files_and_pipes() {
     let batches = StreamReader::try_new(piped.as_slice(), None).unwrap();
     let rows: usize = batches.map(|batch| batch.unwrap().num_rows()).sum();
     assert_eq!(rows, 3);
-    // It is no text, and no file of Arrow either.
+    // The output is no text, and no Arrow file either: it is a stream.
     let args = ["etwkit", "sql", "--format", "arrow", path, question];
     let terminal = etwkit::Terminal { width: Some(80), ..etwkit::Terminal::default() };
     let (mut shown, mut err) = (Vec::new(), Vec::new());
@@ -302,7 +302,7 @@ fn rows_are_printed_while_they_come() {
     let folder = tempfile::tempdir().unwrap();
     let path = extract(folder.path());
     let mut err = Vec::new();
-    // It would not end, were it not for the reader that goes away.
+    // The statement would not end if the reader did not go away.
     let endless = "SELECT value FROM generate_series(1, 1000000000000)";
     let exit =
         etwkit::run(["etwkit", "sql", path.to_str().unwrap(), endless], &mut Closing(100_000), &mut err);

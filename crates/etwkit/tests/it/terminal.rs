@@ -75,7 +75,7 @@ fn machine(folder: &Path) -> String {
     for (word, hostile) in [("doc", "\u{7}\n\u{85}"), ("Service", "Se\n\u{1B}[2J"), ("Main", "\u{1B}[2J")] {
         replace(&mut bytes, &utf16(word), &utf16(hostile));
     }
-    // Damage is reported, too.
+    // Damage is reported as well.
     bytes.truncate(bytes.len() - 1000);
     std::fs::write(path, bytes).unwrap();
     path.to_owned()

@@ -21,7 +21,7 @@ fn check_info(name: &str, truth: &Value, names: &[&str]) -> usize {
     let ours = info(names);
     let comparison = Comparison::of(name, truth, &ours);
     comparison.assert_equal();
-    // The comparison ignores keys that only we have; here each of them would be an invention.
+    // The comparison ignores keys that only we have; here such a key would be made up.
     for path in ["counts/kernel", "counts/provider", "processes", "cpu/by_process", "disk/by_file", "events"]
     {
         let (truth, ours) = (truth.pointer(&format!("/{path}")), ours.pointer(&format!("/{path}")));

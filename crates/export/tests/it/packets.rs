@@ -84,7 +84,7 @@ impl Block {
     }
 }
 
-/// All blocks of a file, each of which says twice how long it is, and ends with the end of its options.
+/// All blocks of a file. Each has its length at both ends, and its options are ended.
 fn blocks(mut file: &[u8]) -> Vec<Block> {
     let mut blocks = Vec::new();
     while !file.is_empty() {
@@ -158,11 +158,11 @@ fn fragments_become_packets() {
             // Its length is 14 + 20, of which the capture kept 20 bytes.
             ndis(100, both | SEND, (5, 5), "000000000000000000000000080045000014aabb"),
             ndis(200, START | RECEIVE, (5, 9), "0102"),
-            // Another one in between, of another interface.
+            // A packet of another interface in between.
             ndis(250, both | RECEIVE | WIRELESS_WAN, (6, 6), "450000200000"),
             ndis(300, RECEIVE, (5, 9), "03"),
             ndis(400, END | RECEIVE, (5, 9), "0405"),
-            // The flag of encryption goes.
+            // The flag that says that the frame is encrypted is cleared.
             ndis(500, both | RECEIVE | NATIVE_802_11, (7, 7), "0842ff"),
             // A beginning without an end, and an end without a beginning.
             ndis(600, START | SEND, (5, 5), "aaaa"),

@@ -11,7 +11,7 @@ use flate2::read::GzDecoder;
 
 use crate::made_stacks::{WEIGHT, session};
 
-/// Fields of a message by number: numbers, and bytes of what is none.
+/// Fields of a message by number: numbers, and the bytes of all other fields.
 #[derive(Default)]
 struct Fields(BTreeMap<u64, Vec<(u64, Vec<u8>)>>);
 

@@ -36,7 +36,7 @@ fn sums(session: &Session, sql: &str) -> BTreeMap<String, (i64, i64)> {
     sums.into_iter().filter(|sum| sum.sum != 0).map(|sum| (sum.of, (sum.rows, sum.sum))).collect()
 }
 
-/// What was read by name, those that are not zero: a number, or several with how many there were in front.
+/// Sums that were read, by name, without those that are zero: a number, or several with their count in front.
 fn found(of: &Value, at: usize) -> BTreeMap<String, (i64, i64)> {
     let number = |value: &Value| value.as_i64().unwrap();
     let pair = |value: &Value| match value.as_array() {
@@ -47,7 +47,7 @@ fn found(of: &Value, at: usize) -> BTreeMap<String, (i64, i64)> {
     all.filter(|(_, (_, sum))| *sum != 0).collect()
 }
 
-/// Sums alone.
+/// Only the sums, without their counts.
 fn only_sums(of: BTreeMap<String, (i64, i64)>) -> BTreeMap<String, i64> {
     of.into_iter().map(|(name, (_, sum))| (name, sum)).collect()
 }

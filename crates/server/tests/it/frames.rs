@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::numbers::numbers;
 use crate::support::Place;
 
-/// What is asked with; the measure is the one of the flame graph, and how many rows there are.
+/// A request whose measures are that of the flame graph and the number of rows.
 fn request(table: &str, (groups, path): (&[&str], &[Value]), measure: &str) -> Value {
     json!({
         "trace": 0, "table": table, "group_by": groups, "path": path, "limit": 1000,

@@ -1,4 +1,4 @@
-//! Many requests, and such that nobody waits for.
+//! Many requests at once, and requests whose answer nobody waits for.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -77,13 +77,13 @@ fn more_connections_than_places_leave_the_server_answering() {
     for _ in 0..20 {
         assert_eq!(place.get("info").status, 200);
     }
-    // Those who were refused keep their connection until it was idle for some time.
+    // Clients that were refused keep their connection until it has been idle for some time.
     assert!(begun.elapsed() < Duration::from_secs(40), "{:?}", begun.elapsed());
     drop(asked);
     assert!(place.until(Duration::from_secs(60), |_| place.post("sql", &one()).status == 200));
 }
 
-/// A connection for which the system keeps little: others are given tens of megabytes.
+/// A connection with a small buffer in the system, which is tens of megabytes for others.
 fn narrow(place: &Place) -> TcpStream {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
     let stream = runtime.block_on(async {
@@ -142,7 +142,7 @@ fn who_does_not_take_an_answer_is_sent_away() {
         let (got, of) = rest(stream, Vec::new());
         assert!(got < of, "nothing at all: {got} of {of}");
     }
-    // Whoever takes it gets all of it.
+    // A client that reads its answer gets all of it.
     let reply = answered(&mut much(&place));
     assert!(reply.status == 200 && reply.body.len() > 12_000_000, "{}", reply.body.len());
 }

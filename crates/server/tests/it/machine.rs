@@ -116,7 +116,7 @@ fn switches(draw: &mut Draw) -> Vec<ContextSwitch> {
         let row =
             || ContextSwitch { thread_key, process_key: of_thread(thread_key), ..ContextSwitch::default() };
         if thread_key == 5 {
-            // It ran from the beginning to the end.
+            // The thread ran from the beginning of the trace to its end.
             all.push(ContextSwitch { cpu: Some(2), run_ns: Some(END - 71_000), ..row() });
             continue;
         }

@@ -55,7 +55,7 @@ fn two_traces_answer_for_themselves() {
     let place = Place::new();
     let first = place.trace("first.etl");
     place.open(&first);
-    // The page sends one that the server does not have, and opens the demonstration.
+    // The page sends a trace that the server does not have, and opens the demonstration.
     let bytes = std::fs::read(&first).unwrap();
     let info = place.send("upload?name=sent%20one.etl", &bytes).json();
     assert_eq!(info["traces"][1]["name"], "sent one.etl");

@@ -195,7 +195,7 @@ fn a_picture_of_a_disk_has_each_operation_once() {
     }
 }
 
-/// What is said of a part of a disk.
+/// Checks the answer about a part of a disk.
 fn one_cell(session: &Session, answer: &Value, disk: &Value, time: (i64, i64), place: (i64, i64)) {
     let steps = format!(
         "WITH w AS (SELECT *, abs(offset_bytes - lag(offset_bytes + size_bytes) \

@@ -30,7 +30,7 @@ fn only_the_page_of_this_server_may_ask() {
     for wrong in ["http://evil.example", "null", &format!("https://127.0.0.1:{port}"), "http://127.0.0.1:1"] {
         assert_eq!(info(&[&host, &format!("Origin: {wrong}"), &token]), 403, "{wrong}");
     }
-    // The page itself is no secret, but only under the own name.
+    // The page itself is no secret, but it is answered only under a name of this server.
     assert_eq!(place.raw("GET /", &[&host], b"").status, 200);
     assert_eq!(place.raw("GET /", &["Host: evil.example"], b"").status, 403);
 }
@@ -74,7 +74,7 @@ fn no_path_leads_out_of_the_page() {
 #[test]
 fn requests_have_a_size_and_a_form() {
     let place = Place::new();
-    // What is too long is refused before it is there.
+    // A body that is too long is refused before all of it has arrived.
     let lines = place.lines().join("\r\n");
     let head = format!(
         "POST /api/v1/sql HTTP/1.1\r\n{lines}\r\nConnection: close\r\nContent-Length: 2000000\r\n\r\n"
@@ -92,7 +92,7 @@ fn slow_clients_hold_nobody_up() {
     let begun = Instant::now();
     assert_eq!(place.get("info").status, 200);
     assert!(begun.elapsed() < Duration::from_secs(5));
-    // They are sent away in the end.
+    // The connections are closed in the end.
     let _ = slow[0].write_all(b"T");
     let mut bytes = Vec::new();
     let _ = std::io::Read::read_to_end(&mut slow[0], &mut bytes);

@@ -140,7 +140,7 @@ fn what_is_no_profile_is_refused_with_its_place() {
     assert!(error(&many).contains("at most 1000 elements <Preset>"));
 }
 
-/// No cut, and no byte that is another one, does more than be refused.
+/// A profile that is cut anywhere, or has another byte anywhere, is read or refused, and nothing worse.
 #[test]
 fn broken_profiles_do_no_harm() {
     for text in [WAITS, OLD] {

@@ -409,7 +409,7 @@ fn what_other_sub_commands_know_is_taken() {
 #[test]
 fn test_runs_are_chosen() {
     for (added, expected) in [
-        // By the start of the recording, which is the same in all of them.
+        // Sorted by the start of the recording, which is the same in all of them.
         ("", &["200msCLIENT", "NoTest", "100msCLIENT", "100msSERVER", "450msCLIENT"][..]),
         ("-tri 0", &["100msCLIENT", "100msSERVER", "450msCLIENT", "200msCLIENT", "NoTest"]),
         ("-tri 0 -trc 1", &["100msCLIENT", "100msSERVER", "450msCLIENT"]),
@@ -477,7 +477,7 @@ fn stacks_become_profiles_for_speedscope() {
     let there = of("-fd Extract\\SlowSystem.json", "temp");
     let row = there.out.lines().find(|line| line.ends_with("  cmd.exe")).unwrap();
     let pid = row.split_whitespace().rev().nth(1).unwrap();
-    // Beside the trace, not in the folder of extracts.
+    // The file lies beside the trace, not in the folder of extracts.
     let one = of(&format!("-fd Extract\\SlowSystem.json -pid {pid} -debug"), "temp");
     assert_eq!(one.exit, 0, "{}", one.text);
     let name = format!("SlowSystem_cmd_{pid}.speedscope");

@@ -196,7 +196,7 @@ fn the_load_is_that_of_the_simulation() {
     let cpu = line("Test_NormalPrio.etl").split("CPU ").nth(1).unwrap().split(" ms").next().unwrap();
     same_ms(cpu, cpu_ns(&full, &pid(&full)));
     assert!(number(cpu) > 115_000.0);
-    // Twelve threads on eight processors: not as much as is asked for.
+    // Twelve threads on eight processors get less CPU than they ask for.
     assert!(cpu_ns(&crowded, &pid(&crowded)) < 115_000_000_000);
     assert!(line("Test_NormalPrio8Cores.etl").contains("CPU 0 ms"), "{}", printed.text);
 }

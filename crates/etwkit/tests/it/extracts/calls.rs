@@ -163,7 +163,7 @@ fn single_calls_are_found_by_function_and_result() {
             assert_eq!(row["status_name"], "ACCESS_VIOLATION");
         }
         let violations = want.len();
-        // Numbers and exclusion say the same.
+        // A status may be given as a number or as a name; excluding it leaves all other calls.
         for (status, negated) in [("0xc0000005", "!0xc0000005"), ("-1073741819", "!ACCESS_VIOLATION")] {
             let [only, others, all] = [Some(status), Some(negated), None].map(|status| {
                 let filter: &[&str] = &status.map_or(vec![], |status| vec!["--status", status]);
@@ -251,7 +251,7 @@ fn strace_counts_and_lists_the_calls_of_the_truth() {
         let total = summary.lines().last().unwrap().split_whitespace().collect::<Vec<_>>();
         assert_eq!(total[3..], [calls.to_string(), errors.to_string(), "total".to_owned()], "{summary}");
         let failed = run(&["strace", "-Z", &extract.path]).out;
-        // Calls without an entry return, too; the truth knows only how many.
+        // Calls whose entry is missing return as well; of these the truth knows only how many there are.
         let whole = failed.lines().filter(|line| !line.contains("<... call resumed>")).collect::<Vec<_>>();
         assert_eq!(whole.len() as i64, errors, "{trace}");
         assert!(whole.iter().all(|line| line.starts_with("[pid ") && line.contains(") = 0x")), "{failed}");

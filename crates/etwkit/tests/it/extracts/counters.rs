@@ -49,7 +49,7 @@ fn counters_of_every_process_and_thread_are_the_truth() {
     assert!(threads > 60 || !has_all(), "{threads}");
 }
 
-/// The sums, and cycles for each instruction, come out of `dump pmc`, too.
+/// `dump pmc` has the same sums, and cycles for each instruction.
 fn check_dump(trace: &str, extract: &Extract, truth: &Value) {
     let answer = run(&["dump", "pmc", "--json", &extract.path]);
     assert_eq!((answer.exit, answer.other_errors().as_str()), (Exit::Answered, ""), "{trace}");

@@ -66,7 +66,7 @@ fn dumped_exceptions_are_those_of_the_truth() {
             let frames = row["stack"].as_str().unwrap().split(" < ").count();
             assert_eq!(frames, want[7].as_array().unwrap().len(), "{trace}");
         }
-        // Equal ones together: as many as there are keys of type, message and stack.
+        // Equal exceptions are one row: there is a row for each type, message and stack.
         let rows = dump(&extract, &["exception"]);
         let keys: BTreeSet<String> =
             want.iter().map(|row| json!([row[1], row[3], row[4], row[7]]).to_string()).collect();

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::support::{Extract, has_all, made_with};
 use crate::support::{Exit, run};
 
-/// Microseconds by which a single time may differ. Sums may by as much for each of their parts.
+/// Microseconds by which a single time may differ. A sum may differ by this for each of its parts.
 const SLACK_US: f64 = 0.25;
 
 #[track_caller]

@@ -129,7 +129,7 @@ pub(super) fn assert_near(what: &str, ours: f64, truth: &Value) {
 pub(super) fn dump_rows(args: &[&str], extract: &Extract) -> Vec<Value> {
     let answer = run(&[&["dump"], args, &["--json", &extract.path]].concat());
     let other = answer.other_errors();
-    // That nothing fits is an answer, too.
+    // An answer without rows is an answer.
     assert!(other.is_empty() || other.starts_with("note: nothing in "), "{args:?}: {other}");
     assert!(answer.exit != Exit::Error, "{args:?}");
     let rows = answer.out.lines().skip(1).filter(|line| !line.starts_with("{\"nothing\":"));

@@ -152,7 +152,7 @@ fn critical_paths_are_the_truth() {
         let want = truth["sum_by_thread_state_us"].as_object().unwrap();
         assert_eq!(sums.len(), want.len(), "{trace}");
         want.iter().for_each(|(key, want)| assert_us(&format!("{trace} {key}"), us(sums[key]), want));
-        // The process has but this thread.
+        // The process has only this thread.
         assert_eq!(path(&session, &PathRequest { tid: None, ..by_thread }), ours, "{trace}");
     }
     assert!(segments > 100 || !has_all(), "{segments}");
@@ -394,7 +394,7 @@ fn paths_of_processes_add_up() {
     assert!(paths > 50 || !has_all(), "{paths}");
 }
 
-/// Sums that are not by what ended waits say nothing of it, even where all columns are asked for.
+/// Sums by anything else do not say who ended waits, even where all columns are asked for.
 #[test]
 fn who_ended_waits_is_shown_only_in_sums_by_that() {
     let trace = crate::support::trace("sched-5.etl");

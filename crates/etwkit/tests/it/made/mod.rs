@@ -98,7 +98,7 @@ struct Trace {
     truth: Value,
     input: Input,
     directory: Directory,
-    /// Those of whole buffers, in time order.
+    /// Events of whole buffers, in the order of time.
     events: Vec<Event>,
     /// Events of a buffer inside which the file ends.
     beyond: Vec<Event>,

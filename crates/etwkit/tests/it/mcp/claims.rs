@@ -96,7 +96,8 @@ fn conclusions_that_do_not_follow_are_spoken_against() {
         }
     }
     assert!(missing.is_empty(), "{}", missing.join("\n"));
-    // What was not recorded is no failure, and says which recording would answer.
+    // A question about what was not recorded is no failure: the answer names the recording that would have
+    // it.
     let wait = super::answer(&replies[opened]);
     assert_eq!((&wait["answered"], &wait["record_with"][0]), (&json!(false), &json!("cswitch")));
     let diff = super::answer(replies.last().unwrap());

@@ -5,7 +5,7 @@
 
 A step is one of
     {"tools": true}                           protocol, instructions, bytes and names of tools/list
-    {"call": TOOL, "arguments": {…}}          the answer; with "progress": true what was told on the way, too
+    {"call": TOOL, "arguments": {…}}          the answer; with "progress": true what was reported on the way, too
     {"together": [STEP, …]}                   calls at the same time
     {"give_up": STEP, "after": SECONDS}       a call that the client gives up; CPU of the server afterwards
 """
@@ -35,10 +35,10 @@ def cpu_of_children():
 
 
 async def call(client, step):
-    told = []
+    reported = []
 
     async def hear(progress, total, message):
-        told.append([progress, total, message])
+        reported.append([progress, total, message])
 
     begun = time.monotonic()
     result = await client.call_tool(step["call"], step.get("arguments", {}), progress_callback=hear)
@@ -49,7 +49,7 @@ async def call(client, step):
         "bytes": len(text.encode()),
         "same_text": json.loads(text) == result.structured_content,
         "seconds": time.monotonic() - begun,
-        "progress": told,
+        "progress": reported,
     }
 
 

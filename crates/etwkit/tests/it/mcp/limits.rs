@@ -1,4 +1,4 @@
-//! What an agent does wrong, asks too much of, gives up, or asks at once; and traces that try something.
+//! Agents that ask wrongly, for too much or for much at once, or give up; and hostile names in traces.
 
 use serde_json::{Value, json};
 

@@ -173,7 +173,7 @@ fn lines(printed: &str) -> Vec<Row> {
 
 fn csv_rows(path: &str) -> Vec<Row> {
     let Ok(text) = std::fs::read_to_string(path) else { return Vec::new() };
-    // ETWAnalyzer's have a separator that Excel takes everywhere.
+    // Files of ETWAnalyzer begin with a line that names the separator, so that Excel takes them everywhere.
     let is_theirs = text.lines().next().is_some_and(|titles| titles.starts_with("CSVOptions;"));
     let separator = if is_theirs { b';' } else { b',' };
     let mut reader = csv::ReaderBuilder::new().delimiter(separator).from_reader(text.as_bytes());

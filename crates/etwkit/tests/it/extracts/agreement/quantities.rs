@@ -628,10 +628,10 @@ pub(super) const QUANTITIES: &[Quantity] = &[
         without: &[],
         ways: &[
             way(Sql("SELECT duration_ns FROM trace"), Trace, "duration_ns"),
-            // Of the recording; `duration_s` is what the header says.
+            // The duration of the recording; `duration_s` is what the header says.
             way(Info("/header/session_duration_s"), Trace, "value").in_units(1e9, 1e-7),
             way(Library("trace/machine"), Trace, "value").only("name", "duration_ns"),
-            // Whole seconds, as ETWAnalyzer has them: cut.
+            // ETWAnalyzer has whole seconds, which are cut and not rounded.
             way(Json("stats"), Trace, "value").only("name", "SessionDurationS").in_units(1e9, 1.0),
             way(SummarySql("SELECT duration_ns FROM trace"), Trace, "duration_ns"),
         ],
