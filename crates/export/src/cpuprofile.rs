@@ -80,6 +80,7 @@ impl Samples for Tree<'_> {
     fn sample(&mut self, sample: &WeighedStack<'_>, _: &Names) -> Result<()> {
         let leaf = sample.path.iter().fold(ROOT, |parent, frame| self.child(parent, *frame));
         if let Some(node) = self.nodes.get_mut(leaf - 1) {
+            // One for each of the two samples that the stack gets.
             node.hits += 2;
         }
         self.samples.push((leaf, sample.weight_ns));

@@ -243,6 +243,8 @@ impl PacketQuery<'_> {
                 }
             }
         }
+        // Packets that are still open lack their last part, which was lost or lies behind the end of the
+        // trace.
         joining.end(&mut |seen| out.seen(seen))?;
         out.packets.end()?;
         out.sums.interfaces = out.interfaces.len();

@@ -181,6 +181,7 @@ impl Messages<'_> {
                 .number(field::function::NAME, name)
                 .number(field::function::SYSTEM_NAME, name);
             self.write(field::profile::FUNCTION, &function)?;
+            // Labels and stacks that were not recorded are in no file, and have no mapping.
             let mapping = names.module(number).map(|module| mappings.number(module, names.build_id(number)));
             let location = Message::new()
                 .number(field::location::ID, id)

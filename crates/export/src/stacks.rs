@@ -20,7 +20,7 @@ pub(crate) struct Stacks<'f> {
     names: Names,
     /// Names by identity of the method.
     methods: Vec<Option<u32>>,
-    /// Names of frames that are no code.
+    /// Names of frames that are no code, apart from methods: one of these may be called the same.
     labels: HashMap<String, u32>,
     /// Nodes by stack of the extract.
     known: Vec<Option<Node>>,

@@ -136,6 +136,8 @@ impl Picture<'_> {
             let text =
                 format!("{} {} ms", cut(&visible(module, MAX_NAME), LETTER * 24), milliseconds(*own_ns));
             let width = 16_000 + LETTER * (columns(&text) + 2);
+            // The legend has one line. What does not fit is lighter than what stands there, and is named in
+            // the titles of frames.
             if x + width > ROOM {
                 break;
             }
@@ -197,6 +199,7 @@ fn modules(flames: &Flames, names: &Names) -> Vec<(String, i64)> {
     }
     let mut sums: Vec<(String, i64)> = sums.into_iter().map(|(name, ns)| (name.to_owned(), ns)).collect();
     sums.retain(|(_, ns)| *ns > 0);
+    // By name where sums are equal: the map has no order, and the picture has to be the same in every run.
     sums.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     sums.truncate(MAX_MODULES);
     sums

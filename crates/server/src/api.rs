@@ -61,6 +61,7 @@ pub fn word(text: &str) -> String {
     if !text.is_empty() && text.chars().all(is_plain) {
         return text.to_owned();
     }
+    // Between single quotes a shell takes everything as it is, but for a single quote itself.
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 

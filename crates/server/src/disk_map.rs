@@ -98,6 +98,7 @@ pub(crate) fn map(call: &Call<'_>, request: &DiskMapRequest) -> Result<DiskMapAn
     let of_all = format!("SELECT count(*), count(t.offset_bytes) FROM {} t{}", table.name, selected.sql());
     let of_all = asked(&session, &of_all, 1)?.rows.into_iter().next().unwrap_or_default();
     let sql = format!(
+        // Cells are numbered row by row, so that one number says where a cell is.
         "SELECT (t.offset_bytes - {lowest}) / {} * {} + (t.complete_ns - {}) / {} AS cell, \
          count(*) FILTER (WHERE t.kind = 'read') AS reads, count(*) FILTER (WHERE t.kind = 'write') AS \
          writes \

@@ -40,6 +40,7 @@ pub(crate) fn rows(call: &Call<'_>, request: &RowsRequest) -> Result<RowsAnswer>
     let mut order = String::new();
     if let Some(sort) = &request.sort {
         let column = tables::column(table, &sort.by)?;
+        // With a join of its own, since rows may be sorted by a column that is not shown.
         let (value, join) = column.label(&column.group(), shown.len());
         joins.push_str(&join);
         let direction = if sort.descending { "DESC" } else { "ASC" };

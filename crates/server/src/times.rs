@@ -78,6 +78,8 @@ impl Times {
             )),
             Self::Switch => {
                 let (begin, end) = (
+                    // Each of the times may be missing, at the ends of the trace and beside gaps: the
+                    // earliest that is known is the beginning of the row, the latest its end.
                     "coalesce(t.last_out_ns, t.readied_ns, t.in_ns, t.out_ns - t.run_ns, 0)",
                     "coalesce(t.out_ns, t.in_ns + t.run_ns, t.in_ns, t.run_ns, t.readied_ns + t.ready_ns, \
                      t.last_out_ns + t.wait_ns, t.last_out_ns)",

@@ -57,6 +57,8 @@ impl Stacks {
             .number(6, number(sample.stack_id))
             .number(11, time(sample.weight_ns));
         let mut packet = Message::new().number(TIMESTAMP, time(at)).number(SEQUENCE_FLAGS, DATA_NEEDED);
+        // Defined with the first packet that refers to it: the trace processor reads the packets of a
+        // sequence in their order.
         if self.stacks.add(sample.stack_id) {
             packet = packet.message(INTERNED_DATA, &self.defined(sample.stack_id, scene));
         }

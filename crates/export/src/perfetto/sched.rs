@@ -57,6 +57,7 @@ impl Processors {
         let is_shown = slice.is_chosen || scene.is_everyone;
         let tid = scene.thread(thread).filter(|_| is_shown).map(|thread| id(thread.tid));
         let runner = Runner { tid, priority: slice.priority, left: slice.left };
+        // A switch has both threads, so that the end of a slice is written with the start of the next one.
         let before = self.0.insert(slice.cpu, Stay { runner, end_ns: slice.end_ns });
         let mut old = Runner::default();
         if let Some(stay) = before {

@@ -87,6 +87,8 @@ impl Sums<'_> {
     /// The largest sums under their keys, the others together.
     fn banded(self, with: &str) -> String {
         format!(
+            // The unknown process has no name that a series could have: it is ranked last, and counts for the
+            // others.
             "{with}, ranked AS (
   SELECT owner, sum(amount) AS total,
     row_number() OVER (ORDER BY owner = {UNKNOWN}, sum(amount) DESC, owner) AS place
