@@ -12,8 +12,8 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// What else stands on the error stream than notes of what a trace or the names in an answer lack, which
-    /// tests of their own check.
+    /// The error stream without the notes about what a trace, or the names in an answer, lack: tests of their
+    /// own check these.
     pub(crate) fn other_errors(&self) -> String {
         let is_gap = |line: &str| {
             line.starts_with("note: ")
