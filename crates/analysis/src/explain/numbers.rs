@@ -73,12 +73,14 @@ pub(super) fn slope(x: &[f64], y: &[f64]) -> f64 {
     }
     let points: Vec<(f64, f64)> = x.iter().copied().zip(y.iter().copied()).collect();
     // Each point with those that lie so many places behind it: a spread-out part of all pairs.
-    let lags = (count - 1) / 2 + 1;
+    let lags = count / 2;
     // Leaving out whole distances keeps every point in equally many pairs.
     let step = (lags * count).div_ceil(MOST_PAIRS).max(1);
     let mut slopes = Vec::with_capacity((lags / step + 1) * count);
     for lag in (1..=lags).step_by(step) {
-        for (a, b) in points.iter().zip(points.iter().cycle().skip(lag)) {
+        // Half of the circle apart, the second half of the pairs is the first one the other way round.
+        let pairs = if 2 * lag == count { lag } else { count };
+        for (a, b) in points.iter().zip(points.iter().cycle().skip(lag)).take(pairs) {
             let distance = (b.0 - a.0).abs();
             if distance > 0.0 {
                 slopes.push(((b.1 - a.1) / (b.0 - a.0), distance));
@@ -140,6 +142,12 @@ mod tests {
         near(slope(&x, &y), 2.0);
         near(slope(&[1.0, 1.0], &[1.0, 2.0]), 0.0);
         near(slope(&[1.0], &[1.0]), 0.0);
+    }
+
+    #[test]
+    fn each_pair_of_points_counts_once() {
+        // Slopes with their weights: -3 (1), 0 (2), 0 (2.2), 3 / 3.2 (3.2), 2.5 (1.2), 3 (1); half of it is 5.3.
+        near(slope(&[0.0, 1.0, 2.0, 3.2], &[0.0, 3.0, 0.0, 3.0]), 3.0 / 3.2);
     }
 
     #[test]
