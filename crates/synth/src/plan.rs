@@ -62,7 +62,7 @@ pub(crate) struct Plan {
     /// Ticks between two samples of a processor.
     pub(crate) interval: u32,
     /// The truth reports what starts and exits of processes cost.
-    pub(crate) tells_starts: bool,
+    pub(crate) reports_starts: bool,
     /// Keys of the registry that have a control block at some time.
     pub(crate) keys: Table<RegistryKey, KeyPlan>,
     /// Handles that are open before the trace.
@@ -124,7 +124,7 @@ pub(crate) struct KeyPlan {
     pub(crate) place: u32,
     /// It has its control block from before the trace.
     pub(crate) is_there: bool,
-    /// That is listed when the session begins; else only when it ends.
+    /// The control block is listed when the session starts; otherwise only when the session ends.
     pub(crate) is_listed_first: bool,
 }
 
@@ -257,9 +257,9 @@ pub(crate) enum Action {
     Input(u32, u32),
     /// Asks a server and waits for its answer.
     Call,
-    /// Waits for a question.
+    /// Waits for the call of a client.
     Serve,
-    /// Answers it.
+    /// Answers the call.
     Reply,
     /// Gives a work item to a kernel worker.
     Post,
@@ -269,7 +269,7 @@ pub(crate) enum Action {
     Signal(Thread),
     /// Waits for a signal.
     AwaitSignal,
-    /// Opens a file, reads from it, closes it. That many times in a thousand the cache has it.
+    /// Opens a file, reads from it, closes it. The cache has it in so many of a thousand cases.
     Read {
         /// Per mille.
         cached: u64,

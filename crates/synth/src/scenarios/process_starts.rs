@@ -47,7 +47,7 @@ const ENDS: &str = "KERNELBASE!TerminateProcess ntdll!NtTerminateProcess nt!KiSy
 pub(crate) fn plan(options: &Options) -> Plan {
     let mut b = machine(options.cpus.unwrap_or(4), 1, &IMAGES, false);
     b.records(&[(0, 0x80), (2, 0x40)]);
-    b.tells_starts();
+    b.reports_starts();
     background(&mut b);
     let ids = (b.id(), 5120);
     let make = b.program(user_program(ids, "Make.exe", "Make.exe all", MAKE));
