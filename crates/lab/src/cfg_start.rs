@@ -50,7 +50,7 @@ impl Amount {
             report.line(
                 "They are programs for Windows, which alone has Control Flow Guard: there the same command",
             );
-            report.line("starts each of them and tells how the time grows with the number of functions.");
+            report.line("starts each of them and shows how the time grows with the number of functions.");
             return Ok(report);
         }
         let mut growth = Growth::default();

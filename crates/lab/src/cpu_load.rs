@@ -59,7 +59,7 @@ impl Amount {
             report.value("cpu_s", used, "s");
             report.value("cpu_percent", percent, "percent");
         } else {
-            report.line("What they used of the CPU tells a recording alone on this system.");
+            report.line("Only a recording shows on this system how much CPU they used.");
         }
         Ok(report)
     }

@@ -2,7 +2,7 @@
 //! input waits; elsewhere, where nothing is like it, the opening of a file.
 //!
 //! Whoever asks for the lock has user32.dll in its process. The processes that are measured must not have it
-//! unless they are told to, so a small program that this one writes asks in their place.
+//! unless they are asked to, so a small program that this one writes asks in their place.
 
 use std::fs::File;
 use std::io::Read as _;

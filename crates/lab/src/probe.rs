@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tries_are_told_in_the_words_of_the_case_study() {
+    fn tries_are_reported_in_the_words_of_the_case_study() {
         let names = ValueNames { total: "total_s", most: "most_s", median: "median_s", slow: "slow_s" };
         let mut report = Report::new("process-create", &[], "");
         Tries([8, 1, 3].map(Duration::from_millis).to_vec()).report(&mut report, &names);

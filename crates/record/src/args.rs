@@ -95,7 +95,7 @@ pub struct StartArgs {
     /// Time between two CPU samples in milliseconds, 0.1221 to 1000; stop and cancel restore what was before
     #[arg(long, value_name = "MS", value_parser = interval)]
     pub sample_every: Option<u32>,
-    /// An earlier trace, recorded with the same profiles: tell what it needed by second, and how long memory
+    /// An earlier trace, recorded with the same profiles: show what it needed by second, and how long memory
     /// and a disk would keep it
     #[arg(long, value_name = "TRACE")]
     pub like: Option<PathBuf>,

@@ -94,7 +94,7 @@ pub(crate) fn error(step: &Step, outcome: &Outcome) -> anyhow::Error {
         Some(known) => advised(format!("{}; {} {said}", known.means, step.program), known.hint),
         None => advised(
             format!("`{step}` failed; it {said}"),
-            "`etwkit record status` tells whether something is being recorded",
+            "`etwkit record status` shows whether something is being recorded",
         ),
     }
 }

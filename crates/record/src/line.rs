@@ -15,7 +15,7 @@ const WPR: &[(&str, &str)] = &[
     ("-skippdbgen", "leave out symbol files of precompiled .NET code, which can take many minutes"),
     ("-compress", "compress the file"),
     ("-cancel", "end the recording and throw it away"),
-    ("-status", "tell what is being recorded, and how many events were lost"),
+    ("-status", "show what is being recorded, and how many events were lost"),
     ("-profiles", "list the profiles, those of the file if one is named"),
     ("-profiledetails", "list what the profiles record"),
     ("-exportprofile", "write a profile of wpr into a file"),
@@ -28,7 +28,7 @@ const WPR: &[(&str, &str)] = &[
     ("-pmcsources", "list the counters of the processor; only Timer means that there are none"),
     ("-pmcsessions", "list the sessions that use counters of the processor"),
     ("-setprofint", "time between CPU samples, in units of 100 ns"),
-    ("-profint", "tell the time between CPU samples"),
+    ("-profint", "show the time between CPU samples"),
     ("-resetprofint", "back to one CPU sample each millisecond"),
     ("-boottrace", "what follows is about the next start of Windows"),
     ("-addboot", "record this profile when Windows starts"),
@@ -55,7 +55,7 @@ const WPR: &[(&str, &str)] = &[
     ("-purgecache", "empty the cache of symbol files of .NET code"),
     ("-log", "the log of wpr itself"),
     ("-instancename", "name of this recording, which each later line needs"),
-    ("-help", "tell about options"),
+    ("-help", "describe options"),
 ];
 
 const XPERF: &[(&str, &str)] = &[
@@ -114,7 +114,7 @@ const XPERF: &[(&str, &str)] = &[
     ("-tle", "read files of which events were lost, too"),
     ("-tti", "read files in which time goes backwards, too"),
     ("-symbols", "give native code its names"),
-    ("-help", "tell about options"),
+    ("-help", "describe options"),
 ];
 
 /// A line of a recorder, and what its parts mean.

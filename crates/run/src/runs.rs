@@ -195,7 +195,7 @@ fn recorded(
                 row.problem.get_or_insert_with(|| message.clone());
                 broken = Some(advised(
                     message,
-                    "its run is told, the recording is given up; free space, or name another folder with \
+                    "its run is counted and shown, the recording is given up; free space, or name another folder with \
                      --to, and repeat",
                 ));
             }

@@ -46,7 +46,7 @@ fn plant(scene: &mut Scene) -> Planted {
         &[&calls],
         &[&format!("{}!HashStream nt!memcpy", driver.alias), &format!("{}!HashStream", driver.alias)],
     );
-    let tells = scene.b.path(&[&calls, &format!("{}!Queue nt!KeSetEvent", driver.alias)]);
+    let notifies = scene.b.path(&[&calls, &format!("{}!Queue nt!KeSetEvent", driver.alias)]);
     let closes = scene.b.code(&[&main, CLOSES], &["Ntfs!NtfsFsdCleanup Ntfs!NtfsCommonCleanup"]);
     let sleeps = scene.b.waits(&[&main, SLEEPS]);
     let mut work = Vec::new();
@@ -59,7 +59,7 @@ fn plant(scene: &mut Scene) -> Planted {
         ]);
         if scene.is_sick() {
             let cost = scene.strong(6_000);
-            work.extend(scene.acts([Step::Run(looks, cost, cost), Step::Post(tells, port, file)]));
+            work.extend(scene.acts([Step::Run(looks, cost, cost), Step::Post(notifies, port, file)]));
         }
         work.push(Step::Run(closes, 150, 150));
     }

@@ -65,7 +65,7 @@ fn plant(scene: &mut Scene) -> Planted {
     Planted { culprit, victims: vec![program] }
 }
 
-/// A program that computes for a while whenever it is told to.
+/// A program that computes for a while whenever it is signalled.
 fn disturber(scene: &mut Scene, image: Image, go: Event, work: u32) -> Program {
     let program = scene.process(image, "/index", &[]);
     scene.b.pace(program, OTHER);

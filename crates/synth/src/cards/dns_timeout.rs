@@ -61,7 +61,7 @@ fn plant(scene: &mut Scene) -> Planted {
     Planted { culprit: server, victims: vec![program] }
 }
 
-/// The other thread looks up the name as well when it is told to.
+/// The other thread looks up the name as well when it is signalled.
 fn helps(scene: &mut Scene, main: &str, six: Vec<Step>, (go, done): (Event, Event)) -> Vec<Step> {
     let waits = scene.b.waits(&[main, WAIT_FOR_OBJECT]);
     let sets = scene.b.path(&[main, SETS_EVENT]);

@@ -14,7 +14,7 @@ pub(super) const CARD: Card = Card {
     rule: "unused-start",
     description: "each run of a program begins late, since it initialises a library that it never uses",
     named: Named::WithoutCost(
-        "one run does not tell how fast it is without the library: the library and the programs that \
+        "one run does not show how fast it is without the library: the library and the programs that \
          initialise it have to be named",
     ),
     seconds: 8,

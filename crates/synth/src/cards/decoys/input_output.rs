@@ -10,7 +10,7 @@ const CLOSES: &str = "KERNELBASE!CloseHandle ntdll!NtClose nt!KiSystemServiceCop
 const WRITES: &str = "KERNELBASE!WriteFile ntdll!NtWriteFile nt!KiSystemServiceCopyEnd nt!NtWriteFile \
     nt!IopSynchronousServiceTail nt!IofCallDriver FLTMGR!FltpDispatch";
 
-/// A filter driver of a backup tells its service which files were written; the service answers at once.
+/// A filter driver of a backup reports to its service which files were written; the service answers at once.
 pub(super) fn backup(scene: &mut Scene) {
     let maker = scene.maker();
     let (driver, engine) = (scene.driver(maker), scene.executable(maker));

@@ -141,7 +141,7 @@ fn creates(b: &mut Builder, frames: &[&str], port: Port, child: Child) -> Vec<St
     );
     let inserts =
         b.path(&[&text(&[CREATE, NT_CREATE]), "nt!PspInsertThread nt!KeStartThread nt!KeReadyThread"]);
-    let tells = b.code(
+    let registers = b.code(
         &[&text(&[CREATE])],
         &["KERNELBASE!BasepConstructSxsCreateProcessMessage", "ntdll!CsrClientCallServer"],
     );
@@ -152,7 +152,7 @@ fn creates(b: &mut Builder, frames: &[&str], port: Port, child: Child) -> Vec<St
         Step::Ask(sends, Ask { port, file: child.file, waits, reason: reason::EXECUTIVE }),
         Step::Run(goes_on, 300, 800),
         Step::Start(inserts, child.thread),
-        Step::Run(tells, 150, 450),
+        Step::Run(registers, 150, 450),
         Step::End,
     ]
 }
