@@ -44,7 +44,7 @@ impl<W: Write + Seek> Sim<W> {
         self.threads[creator].acting.birth.made = Some(number);
     }
 
-    /// A thread runs.
+    /// A thread is switched in.
     pub(in crate::sim) fn runs(&mut self, cpu: Cpu, thread: Thread, time: i64) {
         let Some(number) = self.threads[thread].acting.birth.own.take() else { return };
         let Some(start) = self.truth.starts.get_mut(number) else { return };
