@@ -83,7 +83,7 @@ pub(crate) fn start(args: &StartArgs, folder: &Path) -> Result<Vec<Step>> {
             "Time between CPU samples in units of 100 ns; behind the \
             start, which sets its own.",
         ));
-        steps.push(Step::wpr(["-profint"], "Tells the interval that is in force now."));
+        steps.push(Step::wpr(["-profint"], "Shows the interval that is in force now."));
     }
     Ok(steps)
 }

@@ -195,8 +195,8 @@ fn recorded(
                 row.problem.get_or_insert_with(|| message.clone());
                 broken = Some(advised(
                     message,
-                    "its run is counted and shown, the recording is given up; free space, or name another folder with \
-                     --to, and repeat",
+                    "its run is counted and shown, the recording is given up; free space, or name another \
+                     folder with --to, and repeat",
                 ));
             }
         }

@@ -51,6 +51,7 @@ fn plant(scene: &mut Scene) -> Planted {
     let sleeps = scene.b.waits(&[&main, SLEEPS]);
     let mut work = Vec::new();
     for number in 0..FILES {
+        // Drawn before the question whether the scene is sick, so that the twin does the same work.
         let own = scene.draw(2_400, 4_600);
         let file = scene.b.file(keep(format!(r"Data\{}\File_{number}.txt", image.alias)));
         work.extend([

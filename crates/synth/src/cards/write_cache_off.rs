@@ -28,6 +28,7 @@ const WRITES: &str = "KERNELBASE!WriteFile ntdll!NtWriteFile nt!KiSystemServiceC
     Ntfs!NtfsNonCachedIo Ntfs!NtfsWaitSync";
 
 fn plant(scene: &mut Scene) -> Planted {
+    // The setting is the whole defect; program and writes are the same in the twin.
     if scene.is_sick() {
         scene.b.writes_through();
     }

@@ -70,6 +70,8 @@ impl Collector {
     /// A pause with these steps in it.
     fn pause(self, reason: u32, inside: &[Step]) -> Vec<Step> {
         let mut steps = vec![
+            // The thread that collects in the background stops all threads as well: pauses of one process
+            // never overlap.
             Step::Await(self.waits, FOR_THREAD, self.lock),
             self.step(CollectionStep::SuspendBegins(reason)),
             Step::Run(self.marks, 10, 90),
@@ -121,7 +123,7 @@ pub(crate) fn plan(options: &Options) -> Plan {
             ],
         ));
     }
-    // The one before has to be done.
+    // The background collection of the round before has to be done: a runtime has one at a time.
     steps.push(Step::Await(collector.waits, FOR_THREAD, done));
     steps.extend(collector.pause(
         FOR_GC_PREP,

@@ -64,7 +64,7 @@ impl<W: Write + Seek> Sim<W> {
         let of_path = about.map(|path| self.truth.syscalls.by_path.entry(path).or_default());
         for sums in of_path.into_iter().chain([calls.entry(name).or_default()]) {
             sums.count += 1;
-            // The two highest bits of an NTSTATUS are its severity: 3 is an error, 2 a warning, which does not fail.
+            // The two highest bits of an NTSTATUS are its severity: 3 is an error, 2 a warning, no failure.
             sums.failed += u64::from(status >> 30 == 3);
             sums.duration_ns += (time - since) * TICK_NS;
         }
