@@ -89,6 +89,7 @@ impl Amount {
             |_, is_over| {
                 let mut calls = 0_u64;
                 while Instant::now() < end && !is_over() {
+                    // The clock is read once for many calls, or the loop would measure the clock.
                     (0..CALLS).for_each(|_| std::thread::yield_now());
                     calls += u64::from(CALLS);
                 }

@@ -93,6 +93,8 @@ impl Amount {
         (next_of_all, done): (&AtomicU32, &AtomicU32),
         is_over: &dyn Fn() -> bool,
     ) -> Result<u64> {
+        // Rounded down at both ends in 64 bits: the parts differ by one file at most, and together have each
+        // file once.
         let part = |worker: u32| (u64::from(self.files) * u64::from(worker) / u64::from(threads)) as u32;
         let mut own = part(worker)..part(worker + 1);
         let mut turns = (worker..self.files).step_by(threads as usize);

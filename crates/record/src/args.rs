@@ -29,7 +29,7 @@ pub enum RecordCommand {
     Stop(StopArgs),
     /// End the recording and throw it away
     Cancel(BootArgs),
-    /// Tell whether something is being recorded
+    /// Show whether something is being recorded
     Status,
     /// List the profiles, with what their recordings answer
     Profiles(ProfilesArgs),

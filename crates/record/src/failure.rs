@@ -67,6 +67,7 @@ fn known(outcome: &Outcome) -> Option<&'static KnownFailure> {
     let is = |known: &&KnownFailure| {
         code.is_some_and(|code| known.codes.contains(&code))
             || known.codes.iter().any(|code| *code > 0xFFFF && text.contains(&format!("0x{code:x}")))
+            // Texts count as well: not every program prints or returns the number.
             || text.contains(known.text)
     };
     KNOWN.iter().find(is)

@@ -139,6 +139,7 @@ pub(crate) fn read(program: &'static str, args: &[String]) -> Result<RecorderLin
     let mut notes = Vec::new();
     let mut read = Vec::new();
     for arg in args {
+        // Word processors and web pages turn hyphens into dashes, and batch files escape `!` as `^^!`.
         let plain = dashed(arg.replace("^^!", "!"), table);
         if plain != *arg {
             notes.push(format!("{arg} is read as {plain}"));
@@ -203,6 +204,7 @@ fn meaning<'t>(table: &[(&str, &'t str)], option: &str) -> Option<&'t str> {
 /// Refuses an option that is a known one with a letter too many, missing or wrong.
 fn check(program: &str, table: &[(&str, &str)], option: &str) -> Result<()> {
     let lower = option.to_lowercase();
+    // Short options are not compared: nearly each word of three letters is one letter away from another one.
     match table.iter().find(|(name, _)| name.len() > 4 && is_near(name, &lower)) {
         Some((name, _)) => {
             Err(advised(format!("{program} has no option {option}"), format!("did you mean {name}?")))
@@ -214,6 +216,7 @@ fn check(program: &str, table: &[(&str, &str)], option: &str) -> Result<()> {
 /// Whether two words differ in one letter, which is too many, missing or wrong, or in two that are swapped.
 fn is_near(one: &str, other: &str) -> bool {
     let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
+    // What both have in front is cut off, so that the rest starts with the one letter that differs.
     let front = one.iter().zip(&other).take_while(|(a, b)| a == b).count();
     let (Some(one), Some(other)) = (one.get(front..), other.get(front..)) else { return false };
     match (one, other) {
