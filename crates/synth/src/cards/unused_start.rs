@@ -44,6 +44,7 @@ fn plant(scene: &mut Scene) -> Planted {
     let sleeps = scene.b.waits(&[&main, SLEEPS]);
     let runtime = [CORECLR, CLRJIT, CORE_LIB];
     for image in runtime {
+        // Two cards of one trace may both need the runtime.
         if scene.b.image(image.name).is_none() {
             scene.b.add_image(image);
         }
@@ -82,6 +83,7 @@ fn run(scene: &mut Scene, tests: Image, thread: Thread, (used, unused): (Image, 
             ],
         )
     };
+    // Both have code in either case: the twin maps the unused library and never runs it.
     let (first, second) = (initialises(scene, used), initialises(scene, unused));
     let alias = used.alias;
     let works = scene.b.code(

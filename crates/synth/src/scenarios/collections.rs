@@ -1,5 +1,5 @@
 //! Scenario `collections`: a service of .NET collects generation 0 and 1 while its threads stand still, and
-//! generation 2 in the background, with a pause at the begin and one in the middle; other collections come in
+//! generation 2 in the background, with a pause at the start and one in the middle; other collections come in
 //! between.
 
 use super::dotnet::{CLRJIT, CORE_LIB, CORECLR, HOST};

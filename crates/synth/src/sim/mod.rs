@@ -91,7 +91,8 @@ pub(crate) struct Sim<W> {
     events: Table<Event, script::EventState>,
     ports: Table<Port, script::PortState>,
     observer: Observer,
-    /// Stacks of samples of threads with a script, with the innermost address; and the one of the last sample.
+    /// Stacks of samples of threads with a script, with the innermost address; and the stack of the last
+    /// sample.
     hit: BTreeSet<(Path, u64)>,
     last_hit: Option<Path>,
     cores: cores::CoresState,

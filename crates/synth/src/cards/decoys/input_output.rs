@@ -56,6 +56,8 @@ pub(super) fn background_reader(scene: &mut Scene) {
     let sleeps = scene.b.waits(&[main, SLEEPS]);
     let code = scene.b.code(&[main], &["ntdll!RtlDecompressBuffer"]);
     let thread = scene.b.thread(program, 4, "sysmain!PfSvcMainThreadWorker");
+    // As slow as the transfers of the card about low priority, but few: the time of a single one must not be
+    // enough for a finding.
     scene.b.is_background(thread);
     let steps = [
         Step::Sleep(sleeps, 2_000_000, 3_000_000),
