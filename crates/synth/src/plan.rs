@@ -196,6 +196,7 @@ impl ModulePlan {
     }
 
     pub(crate) const fn is_kernel(&self) -> bool {
+        // Addresses of the kernel are the upper half of the address space.
         self.base >> 63 != 0
     }
 }
@@ -305,5 +306,6 @@ impl FilePlan {
 
 /// `FileKey` of a file.
 pub(crate) const fn file_key(file: File) -> u64 {
+    // One key for each file, unlike the object of an open file, which belongs to a thread here.
     0xFFFF_C50B_2000_0000 + 0x1C0 * file.0 as u64
 }

@@ -103,8 +103,10 @@ fn layout(b: &mut Builder, window: Window, lock: Event) {
     }
     steps.push(Step::Act(makes, Act::GuiTransforms));
     steps.extend(pause(b, window, 1_000, 4_000));
+    // The oldest objects of the process go first, whichever of its windows made them.
     steps.extend([Step::Act(frees, Act::GuiDestroys), Step::Act(frees, Act::GuiDestroys)]);
     let begins = b.path(&[USER, window.name]);
+    // Once and without an event: this window has the focus from before the trace.
     b.script(window.thread, &[Step::Act(begins, Act::FocusIs)], &steps);
 }
 

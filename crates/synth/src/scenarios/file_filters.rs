@@ -140,8 +140,7 @@ pub(crate) fn plan(options: &Options) -> Plan {
         let mut steps = pause(&mut b, name, 2_000, 9_000);
         for number in 0..5 {
             let file = b.file(format!(r"Users\anna\Plans\week{}.plan", 5 * thread + number));
-            // One failure in front of the file system and one behind it, so that both kinds of events of
-            // failures are in the trace.
+            // One open fails in the driver that is called first, and one in the last driver.
             let fails = match (thread, number) {
                 (0, 3) => Some(("nwshield", INFECTED)),
                 (1, 2) => Some(("vltcrypt", CONFLICT)),

@@ -54,6 +54,7 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     fn session_runs(&mut self, plan: SessionPlan, time: Option<i64>) {
+        // The place in the truth, since sessions of one name follow each other in it.
         let place = self.truth.sessions.sessions.len();
         self.truth.sessions.sessions.push(Session {
             name: plan.name.to_owned(),
