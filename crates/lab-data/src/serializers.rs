@@ -34,7 +34,7 @@ pub(crate) struct Amount {
     format: Vec<String>,
 }
 
-/// What reads nothing.
+/// Name of the row that only copies.
 const FLOOR: &str = "floor (copy)";
 
 impl Amount {

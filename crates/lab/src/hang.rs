@@ -38,7 +38,7 @@ pub(crate) struct Amount {
 #[derive(Debug, Clone, Copy, Default)]
 struct Silence {
     longest: Duration,
-    /// Those of a second and more: from then on somebody notices.
+    /// Times of a second and more, which people notice.
     hangs: u32,
 }
 

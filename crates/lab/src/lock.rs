@@ -38,7 +38,7 @@ const RECORD: usize = 16;
 const FILE_NAME: &str = "etwkit-lab-lock.exe";
 
 impl Lock {
-    /// That of this system.
+    /// The lock of this system.
     pub(crate) fn of_system() -> Self {
         let file = || Self::File(std::env::current_exe().unwrap_or_default());
         if !cfg!(windows) {

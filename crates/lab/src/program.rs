@@ -97,7 +97,7 @@ struct Code {
 }
 
 impl Program {
-    /// Its bytes, as they are in a file.
+    /// The bytes of the executable file.
     ///
     /// # Errors
     /// A step goes to a label that is not there, which no program of this crate has.

@@ -29,7 +29,7 @@ enum Wait {
 /// How much.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Amount {
-    /// Threads; without it as many as there are processors
+    /// Threads; the default is one for each processor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4_096))]
     threads: Option<u32>,
     /// How long it goes on

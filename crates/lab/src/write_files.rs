@@ -47,7 +47,7 @@ pub(crate) struct Amount {
     #[arg(long, value_name = "KB", default_value_t = 100,
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     size: u32,
-    /// Threads; without it as many as there are processors
+    /// Threads; the default is one for each processor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4_096))]
     threads: Option<u32>,
 }

@@ -18,7 +18,7 @@ use crate::steps;
 pub(crate) struct Watch {
     /// The sessions of the machine before the recording began.
     pub(crate) before: Vec<String>,
-    /// Those that were there when it was about to end.
+    /// The sessions of the machine when the recording was about to end.
     pub(crate) during: Vec<String>,
     /// What wpr said of the recording when it had begun, a line each.
     pub(crate) began: Vec<String>,

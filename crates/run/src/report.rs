@@ -31,7 +31,7 @@ impl Row {
 pub enum Status {
     /// The command ended by itself and said that all is well.
     Passed,
-    /// It said that something is wrong, took too long, or reported no duration.
+    /// The command said that something is wrong, took too long, or reported no duration.
     Failed,
     /// The user ended it.
     Stopped,

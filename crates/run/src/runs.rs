@@ -14,7 +14,7 @@ use crate::power::{self, Power};
 use crate::recorder::Recorder;
 use crate::report::{Row, Status, Summary, summaries};
 
-/// What came of a plan.
+/// Result of a plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     /// The runs that were begun.
@@ -119,7 +119,7 @@ struct Done {
     broken: Option<anyhow::Error>,
 }
 
-/// One run with its hooks. The hook behind it runs whatever came of it.
+/// One run with its hooks. The hook after the run is run in any case.
 fn one(
     plan: &Plan,
     cell: &Cell,

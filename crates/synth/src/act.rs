@@ -165,7 +165,7 @@ pub(crate) struct FileOperation {
 pub(crate) struct Callback {
     /// Function of the driver.
     pub(crate) routine: Function,
-    /// It is called when the operation is done, not before it.
+    /// The callback is called when the operation is done, not before it.
     pub(crate) is_post: bool,
 }
 
@@ -301,7 +301,7 @@ pub(crate) struct ObjectPlan {
 /// Type of an object of the window manager, as the table of handles numbers it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct GuiKind {
-    /// It is one of GDI, not of USER.
+    /// The object belongs to GDI, not to USER.
     pub(crate) is_gdi: bool,
     pub(crate) number: u32,
     pub(crate) name: &'static str,

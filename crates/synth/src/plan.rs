@@ -120,9 +120,9 @@ pub(crate) struct PowerPlan {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct KeyPlan {
     pub(crate) path: &'static str,
-    /// Its control block has that place, which another key may have at another time.
+    /// Place of its control block, which another key may have at another time.
     pub(crate) place: u32,
-    /// It has its control block from before the trace.
+    /// Whether the key has a control block from before the trace.
     pub(crate) is_there: bool,
     /// The control block is listed when the session starts; otherwise only when the session ends.
     pub(crate) is_listed_first: bool,
@@ -228,20 +228,20 @@ pub(crate) struct ThreadPlan {
     /// What it does, if that is a script.
     pub(crate) script: Option<Script>,
     pub(crate) born: Born,
-    /// When it ends, in per mille of the duration. `None`: it runs on.
+    /// When the thread ends, in per mille of the duration. `None`: it runs on.
     pub(crate) dies: Option<u32>,
     /// Address of its start function.
     pub(crate) start: u64,
-    /// It runs on efficient cores only.
+    /// The thread runs on efficient cores only.
     pub(crate) efficient: bool,
 }
 
 /// Where a thread comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Born {
-    /// It runs from before.
+    /// The thread runs from before the trace.
     Before,
-    /// That thread starts it, and when, in per mille of the duration.
+    /// The thread that starts it, and when, in per mille of the duration.
     At(Thread, u32),
     /// A step of a script starts it.
     Started,

@@ -68,7 +68,7 @@ const SHELL: &[Module] = &[EXPLORER, NTDLL, KERNEL32, KERNELBASE, USER32, SHELL3
 
 /// Seconds of a trace of scale 1.
 const SECONDS: u32 = 12;
-/// When the user acts, in milliseconds behind the start of a round.
+/// When the user acts, in milliseconds after the start of a round.
 const OPENS_MS: u32 = 2_500;
 const STARTS_MS: u32 = 6_200;
 /// How long the scanner looks into what Explorer opens, and into the program: once when it is opened and once

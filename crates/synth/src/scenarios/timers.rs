@@ -57,7 +57,8 @@ pub(crate) fn plan(options: &Options) -> Plan {
     asks(&mut b, player, "Player!CRender::ThreadProc", &[MS_1, MS_4, 0], false);
     let ids = (b.id(), 5120);
     let browser = b.program(user_program(ids, "Browser.exe", "Browser.exe", BROWSER));
-    // The system ignores a request that is as fine as any: readers that overlook this name the wrong resolution.
+    // The system ignores a request that is as fine as any: readers that overlook this name the wrong
+    // resolution.
     asks(&mut b, browser, "Browser!CTimerHost::Run", &[MS_HALF, 0], true);
     intro(&mut b, options.scale);
     driver(&mut b);

@@ -60,7 +60,7 @@ pub(super) struct Request {
     bytes: u32,
     offset: u64,
     init: i64,
-    /// It has low priority.
+    /// The request has low priority.
     is_background: bool,
 }
 

@@ -42,7 +42,7 @@ enum Happening {
     Sample(Cpu),
     /// The thread of a processor has computed as long as it wanted; void if the processor switched since.
     Computed(Cpu, u64),
-    /// Its quantum is over; void likewise.
+    /// The quantum of that thread is over; void if the processor switched since.
     QuantumEnd(Cpu, u64),
     /// A processor looks for a better thread.
     Dispatch(Cpu),

@@ -61,7 +61,7 @@ struct OpenCall {
 /// What is remembered of one thread.
 #[derive(Debug, Default)]
 struct Seen {
-    /// It was readied and is not switched in.
+    /// The end of its wait, if it was readied and is not switched in yet.
     ends: Option<End>,
     last: Option<Rc<Wait>>,
     call: Option<OpenCall>,

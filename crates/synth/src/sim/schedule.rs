@@ -35,7 +35,7 @@ pub(super) struct CpuState {
     pub(super) parked: bool,
     /// When the thread that runs will have computed enough.
     pub(super) until: i64,
-    /// When it was switched in.
+    /// When that thread was switched in.
     since: i64,
     busy_since: i64,
     busy: i64,
@@ -53,7 +53,7 @@ pub(super) struct ThreadState {
     pub(super) step: usize,
     /// State of its script.
     pub(super) script: ScriptState,
-    /// It waits for a signal; or so many came before it waited.
+    /// The thread waits for a signal; or so many signals came before it waited.
     pub(super) awaiting: bool,
     pub(super) signals: u32,
     /// Whom it serves.
@@ -61,9 +61,9 @@ pub(super) struct ThreadState {
     pub(super) io: Option<super::io::Open>,
     /// What it has begun.
     pub(super) acting: super::act::Acting,
-    /// It has to load the images of its process.
+    /// The thread has to load the images of its process.
     pub(super) loads_images: bool,
-    /// When it ends.
+    /// When the thread ends.
     pub(super) dies_at: i64,
     last_cpu: Cpu,
     pub(super) account: Account,

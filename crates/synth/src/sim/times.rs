@@ -50,12 +50,12 @@ impl Account {
         slice
     }
 
-    /// Since when it waits, if it was not readied yet.
+    /// Since when the thread waits, if it was not readied yet.
     pub(super) fn waits_since(&self) -> Option<i64> {
         self.out.filter(|out| out.state == state::WAITING && self.readied.is_none()).map(|out| out.time)
     }
 
-    /// Since when it could run and does not.
+    /// Since when the thread could run and does not.
     pub(super) fn ready_since(&self) -> Option<i64> {
         let out = self.out?;
         if out.state == state::READY { Some(out.time) } else { self.readied }

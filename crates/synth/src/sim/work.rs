@@ -17,13 +17,13 @@ const REMEMBERED: u32 = 8;
 
 /// What becomes of the thread.
 pub(super) enum Then {
-    /// It does the next action at once.
+    /// The thread does its next action at once.
     GoesOn,
-    /// It computes so many ticks.
+    /// The thread computes for so many ticks.
     Computes(i64),
-    /// It waits, for that reason.
+    /// The thread waits for that reason.
     Waits(u8),
-    /// It ends.
+    /// The thread ends.
     Ends,
 }
 

@@ -69,7 +69,7 @@ impl<W: Write + Seek> Sim<W> {
         self.block_event(cpu, kind::BLOCK_CREATE, key)
     }
 
-    /// Its control block goes away.
+    /// The control block of a key goes away.
     pub(super) fn block_ends(&mut self, cpu: Cpu, key: RegistryKey) -> Result<()> {
         self.world.registry.0.remove(&key);
         self.block_event(cpu, kind::BLOCK_DELETE, key)
