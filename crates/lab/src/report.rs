@@ -25,7 +25,7 @@ pub struct Report {
     pub lines: Vec<String>,
     /// Values for machines.
     pub values: Vec<Value>,
-    /// Profiles of `etwkit record` whose recording shows it.
+    /// Profiles of `etwkit record` whose recordings show what the workload does.
     pub profiles: &'static [&'static str],
     /// The question that shows it in a recording.
     pub question: &'static str,

@@ -108,7 +108,7 @@ pub struct StartArgs {
     /// Folder of the files of --rotate
     #[arg(long, value_name = "FOLDER", requires = "rotate", default_value = ".")]
     pub into: PathBuf,
-    /// What the files of --rotate are called
+    /// Name of the files of --rotate; machine, time and ending follow it
     #[arg(long, value_name = "NAME", requires = "rotate", default_value = "Day")]
     pub name: String,
 }
@@ -169,10 +169,10 @@ pub struct StopArgs {
     /// Pack the recording, with its symbol files, into a .zip and remove the unpacked one
     #[arg(long)]
     pub zip: bool,
-    /// It was started with --boot
+    /// The recording was started with --boot
     #[arg(long)]
     pub boot: bool,
-    /// Extract it at once, as `etwkit extract` does
+    /// Extract the recording at once, as `etwkit extract` does
     #[arg(long)]
     pub extract: bool,
     /// Write no file of facts about the machine beside the recording
@@ -181,7 +181,7 @@ pub struct StopArgs {
 }
 
 impl StopArgs {
-    /// Of a recording that others follow: nothing is done behind it that takes long.
+    /// The end of a recording that others follow: nothing that takes long is done after it.
     #[must_use]
     pub fn quick(name: String) -> Self {
         Self { name, no_native_pdb: true, zip: false, boot: false, extract: false, no_facts: true }
@@ -191,7 +191,7 @@ impl StopArgs {
 /// Which recording.
 #[derive(Debug, Clone, Args)]
 pub struct BootArgs {
-    /// It was started with --boot
+    /// The recording was started with --boot
     #[arg(long)]
     pub boot: bool,
 }
@@ -213,7 +213,7 @@ pub struct ProfilesArgs {
 /// A line of another program.
 #[derive(Debug, Clone, Args)]
 pub struct LineArgs {
-    /// Its arguments
+    /// Arguments of the program
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
     pub args: Vec<String>,
 }

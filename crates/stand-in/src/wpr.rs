@@ -83,6 +83,7 @@ fn start(folder: &Path, words: &[&str]) -> (i32, String) {
 
 fn profiles(folder: &Path, words: &[&str], option: &str) -> (i32, String) {
     for pair in words.windows(2).filter(|pair| pair[0] == option) {
+        // Names without a file are profiles of wpr itself, which exist always.
         let Some((file, name)) = pair[1].split_once('!') else { continue };
         let text = fs::read_to_string(file).unwrap_or_default();
         if !text.contains(&format!("Name=\"{name}\"")) {

@@ -68,6 +68,7 @@ impl<W: Write + Seek> Sim<W> {
             })?;
         }
         self.rundown(kind::PROCESS_DC_END, kind::THREAD_DC_END, kind::IMAGE_DC_END)?;
+        // The interval once more: readers can see that it was the same all the time.
         self.interval(kind::INTERVAL_END)?;
         self.event(kind::RUNDOWN_COMPLETE, |_| ())
     }
@@ -144,6 +145,8 @@ impl<W: Write + Seek> Sim<W> {
         self.finish_cores();
         self.finish_acts();
         self.truth.waited_for = self.waited_for();
+        // Before the tape ends, since what still acts is counted up to the end of the simulation and not of
+        // the rundown.
         self.finish_causes();
         let (sink, counts, end) = self.tape.finish()?;
         let mut truth = std::mem::take(&mut self.truth);

@@ -77,6 +77,8 @@ impl<W: Write + Seek> Sim<W> {
             // Images of different processes may have the same address.
             let of_process = self.plan.programs.iter().filter(|(_, plan)| plan.pid == 0 || plan.pid == pid);
             let images = of_process.flat_map(|(_, plan)| plan.modules).map(|m| &self.plan.modules[*m]);
+            // The first image that holds the address, as an image of the process and one of the kernel cannot
+            // overlap.
             let module = images.into_iter().find(|m| (m.base..m.base + u64::from(m.size)).contains(&address));
             let path = module.map_or_else(|| "?".to_owned(), ModulePlan::dos_path);
             let modules = samples.exclusive_by_module.entry(process.clone()).or_default();
