@@ -96,6 +96,7 @@ impl Amount {
                 bench.until(begun, end);
                 due.next();
             }
+            // One more piece behind it: threads that wait for the next one would not see that it is over.
             due.is_over.store(true, Ordering::SeqCst);
             due.next();
         });

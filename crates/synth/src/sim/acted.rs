@@ -52,8 +52,7 @@ impl<W: Write + Seek> Sim<W> {
     fn acted(&mut self, card: &'static str, from: i64, to: i64) {
         let (from_ns, to_ns) = (Self::ns(from), Self::ns(to));
         let acted = self.truth.acted.entry(card).or_insert(Acted { from_ns, to_ns });
-        // One span for each card, from the first effect to the last: what a finding is compared with is where
-        // it looks, not each single effect.
+        // One span for each card, from its first effect to its last one: there can be thousands of effects.
         acted.from_ns = acted.from_ns.min(from_ns);
         acted.to_ns = acted.to_ns.max(to_ns);
     }

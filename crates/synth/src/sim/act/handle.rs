@@ -96,8 +96,7 @@ impl<W: Write + Seek> Sim<W> {
     pub(super) fn handle_opens_process(&mut self, cpu: Cpu, thread: Thread, of: Program) -> Result<()> {
         let object = process_object(&self.plan.programs[of]);
         let plan = ObjectPlan { kind: ObjectKind::Process, name: "" };
-        // The object lives for as long as its process, not from this handle on: its creation is no event of
-        // the trace.
+        // The object came with its process, which has no event of an object: since when it lives is unknown.
         let known = self.world.handles.objects.entry(object);
         known.or_insert(Object { plan, handles: 0, since: None }).handles += 1;
         let program = self.plan.threads[thread].program;
