@@ -89,6 +89,8 @@ impl Amount {
         let cannot = || format!("cannot make a folder in {}", folder.display());
         let own = TempDir::with_prefix_in(".etwkit-import-", folder).with_context(cannot)?;
         let file = own.path().join("import.db");
+        // Ctrl-C ends the process without dropping the folder, so that each file that SQLite may have made is
+        // registered.
         for ending in ["", "-journal", "-wal", "-shm"] {
             interrupt::remove_at_the_end(&own.path().join(format!("import.db{ending}")));
         }
@@ -96,6 +98,7 @@ impl Amount {
             Connection::open(&file).with_context(|| format!("cannot open {}", file.display()))?;
         database.pragma_update(None, "journal_mode", word(&self.journal))?;
         database.pragma_update(None, "synchronous", word(&sync))?;
+        // The index makes each insert touch pages in no order, as those of real tables do.
         let schema = "CREATE TABLE import (id INTEGER PRIMARY KEY, name TEXT, value REAL);\n\
                       CREATE INDEX by_name ON import (name)";
         database.execute_batch(schema)?;
@@ -125,6 +128,8 @@ impl Amount {
         // Ids count from 0: their sum shows that each row is there, and once.
         let wanted = (count_wanted, count_wanted * (count_wanted - 1) / 2);
         ensure!((count, sum) == wanted, "the database holds {count} rows instead of {}", self.rows);
+        // SQLite writes and removes its journal when the last connection closes; the size is that of the
+        // closed database.
         drop(database);
         let bytes = file.metadata().with_context(|| format!("cannot read {}", file.display()))?.len();
         own.close().context("cannot remove the database")?;

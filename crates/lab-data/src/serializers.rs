@@ -34,7 +34,7 @@ pub(crate) struct Amount {
     format: Vec<String>,
 }
 
-/// What reads nothing.
+/// Name of the row that only copies.
 const FLOOR: &str = "floor (copy)";
 
 impl Amount {
@@ -52,6 +52,7 @@ impl Amount {
             for (format, first) in formats.iter().zip(&first) {
                 let bytes = (format.write)(&shelf)?;
                 ensure!(
+                    // What is faster because it loses data must not be compared.
                     (format.read)(&bytes)? == shelf,
                     "{} reads something else than it has written",
                     format.name
@@ -79,6 +80,8 @@ impl Amount {
 
     /// The median time of some work, without the first time. What it makes is freed outside of that.
     fn median<T>(&self, work: impl Fn() -> Result<T>) -> Result<Duration> {
+        // The first time pays for memory of the allocator and caches, which is the number of the first call,
+        // not this one.
         drop(black_box(work()?));
         let timed = |_| {
             let begun = Instant::now();

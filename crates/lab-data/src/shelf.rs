@@ -8,7 +8,7 @@ pub(crate) struct BookShelf {
     books: Vec<Book>,
 }
 
-/// One of them.
+/// A book of a shelf.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Book {
     title: String,

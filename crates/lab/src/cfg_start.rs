@@ -50,7 +50,7 @@ impl Amount {
             report.line(
                 "They are programs for Windows, which alone has Control Flow Guard: there the same command",
             );
-            report.line("starts each of them and tells how the time grows with the number of functions.");
+            report.line("starts each of them and shows how the time grows with the number of functions.");
             return Ok(report);
         }
         let mut growth = Growth::default();
@@ -61,6 +61,7 @@ impl Amount {
             report.line(format!(
                 "{functions} functions: CreateProcess took {guarded:.3} ms with the guard, {plain:.3} ms without."
             ));
+            // Only the difference grows with the functions: all else that a start costs is in both.
             growth.add(f64::from(*functions), guarded - plain);
             bench.progress(done as u32 + 1, self.functions.len() as u32);
         }
@@ -97,6 +98,7 @@ fn start(path: &Path) -> std::io::Result<Duration> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let begun = Instant::now();
     let mut process = command.spawn()?;
+    // Until `CreateProcess` returns: the kernel prepares the guard in it, before the program runs.
     let took = begun.elapsed();
     // It may have ended by itself.
     let _ = process.kill();

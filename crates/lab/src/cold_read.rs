@@ -14,7 +14,7 @@ use crate::noise::Noise;
 use crate::{Bench, Report};
 
 const FILES: Names = Names { begin: "ColdRead_", end: ".bin" };
-/// Of writing and reading.
+/// Bytes that are written and read at once.
 const PIECE: usize = 1_000_000;
 
 /// How much, and where.

@@ -33,6 +33,7 @@ pub(crate) struct Amount {
 
 impl Amount {
     pub(crate) fn run(&self, bench: &Bench<'_>) -> Result<Report> {
+        // The link itself counts, not its target: copying through a link would write elsewhere.
         if self.to.symlink_metadata().is_ok() {
             let message = format!("{} is there already", self.to.display());
             return Err(advised(message, "name a file that is not there yet"));
@@ -41,6 +42,7 @@ impl Amount {
         let mut bytes = 0;
         while (times.len() as u32) < self.repeat && !(bench.is_stopped)() {
             if !times.is_empty() {
+                // Removed before each copy, so that each one creates its file as the first one does.
                 std::fs::remove_file(&self.to)
                     .with_context(|| format!("cannot remove {}", self.to.display()))?;
             }
@@ -65,6 +67,7 @@ impl Amount {
         std::fs::copy(&self.from, &self.to).with_context(|| {
             format!("the system cannot copy {} to {}", self.from.display(), self.to.display())
         })?;
+        // Before the comparison, which reads both files and is no part of the copy.
         let took = begun.elapsed();
         match difference(&self.from, &self.to)? {
             Ok(bytes) => Ok((bytes, took)),
@@ -89,6 +92,7 @@ fn difference(one: &Path, other: &Path) -> Result<std::result::Result<u64, u64>>
         (&mut one).take(PIECE as u64).read_to_end(&mut pieces[0]).context("cannot read the file")?;
         (&mut other).take(PIECE as u64).read_to_end(&mut pieces[1]).context("cannot read the copy")?;
         let [left, right] = &pieces;
+        // A shorter piece is a difference, too: an empty copy differs from the first byte on.
         let same = left.iter().zip(right).take_while(|(left, right)| left == right).count();
         at += same as u64;
         if same < left.len().max(right.len()) {

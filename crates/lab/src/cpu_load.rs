@@ -18,7 +18,7 @@ const STEPS: u32 = 10_000;
 /// How much.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Amount {
-    /// Threads; without it as many as there are processors
+    /// Threads; the default is one for each processor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4_096))]
     threads: Option<u32>,
     /// How long each of them computes
@@ -59,7 +59,7 @@ impl Amount {
             report.value("cpu_s", used, "s");
             report.value("cpu_percent", percent, "percent");
         } else {
-            report.line("What they used of the CPU tells a recording alone on this system.");
+            report.line("Only a recording shows on this system how much CPU they used.");
         }
         Ok(report)
     }

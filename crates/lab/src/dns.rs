@@ -125,6 +125,8 @@ fn report(times: &[(Duration, usize)]) -> Report {
 
 /// A question for the address of a name, as RFC 1035 writes it.
 fn question(number: u32) -> Vec<u8> {
+    // An id of its own for each question: late answers to earlier ones must not pass for the answer to this
+    // one.
     let id = (number % u32::from(u16::MAX)) as u16;
     let mut bytes = id.to_be_bytes().to_vec();
     bytes.extend(ASKS);
@@ -188,6 +190,7 @@ fn answer(socket: &UdpSocket, is_over: &AtomicBool) -> std::io::Result<()> {
         // One question and one answer: the name of the question, type A, class IN, a minute, four bytes.
         answer.extend([0, 1, 0, 1, 0, 0, 0, 0]);
         answer.extend(asked);
+        // The first two bytes point to the name in the question, which lies behind the header.
         answer.extend([0xC0, HEADER as u8, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 127, 0, 0, 1]);
         socket.send_to(&answer, from)?;
     }

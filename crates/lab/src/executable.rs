@@ -32,7 +32,7 @@ const FUNCTIONS: u32 = SLOTS + 16;
 /// The bytes of the program; the first function is its entry.
 ///
 /// # Errors
-/// It does not become a file, which no number of functions does.
+/// The writer refuses, which happens for no number of functions.
 pub(crate) fn executable(functions: u32, guard: Guard) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut writer = Writer::new(true, 0x1000, 0x200, &mut bytes);

@@ -46,6 +46,7 @@ impl Amount {
             bench.progress(number, self.churn);
         }
         Names::prepare(&[FILES], &self.folder)?;
+        // Behind the removal of the files, which is half of the churn.
         let churned = begun.elapsed();
         let mut times = Vec::new();
         for number in 0..self.files {

@@ -38,7 +38,7 @@ pub(crate) struct Amount {
 #[derive(Debug, Clone, Copy, Default)]
 struct Silence {
     longest: Duration,
-    /// Those of a second and more: from then on somebody notices.
+    /// Times of a second and more, which people notice.
     hangs: u32,
 }
 
@@ -116,6 +116,8 @@ impl Amount {
                 looked = Instant::now();
                 match message {
                     Ok(()) => {
+                        // Short sleeps in place of one long one, so that Ctrl-C does not have to wait for the
+                        // whole silence.
                         while looked.elapsed() < busy && !is_ended.load(Ordering::Relaxed) {
                             thread::sleep(LOOK);
                         }
@@ -148,6 +150,7 @@ impl Amount {
         };
         let (frequency, handle) = (next().unwrap_or(0), next().unwrap_or(0));
         ensure!(frequency > 0, "the program with the window said nothing");
+        // Handles of windows have 32 significant bits, in programs of 64 bits, too.
         if handle as u32 == 0 {
             return Err(advised("the system opens no window", "run it where somebody has a desktop"));
         }

@@ -31,6 +31,7 @@ impl Data {
 
     /// Adds bytes at the next address that eight divides, which is given back.
     fn add(&mut self, bytes: &[u8]) -> u32 {
+        // Addresses of 64 bits in the tables have to be aligned; for names it does no harm.
         self.bytes.resize(self.bytes.len().next_multiple_of(8), 0);
         let address = self.begin + self.bytes.len() as u32;
         self.bytes.extend(bytes);
@@ -50,6 +51,7 @@ impl Data {
     /// Adds the names of functions, each behind a hint, and the table of where they are; with the entries of
     /// that table.
     fn add_functions(&mut self, functions: &[Function]) -> (u32, Vec<u64>) {
+        // The hint only speeds the search of the loader up: 0 makes it search by name.
         let hint = [0, 0];
         let names: Vec<u64> = functions
             .iter()
@@ -87,6 +89,7 @@ impl Data {
             let name = self.add_name(library);
             let (lookup, entries) = self.add_functions(&of_library);
             let addresses = self.add_addresses(&vec![until; entries.len()]);
+            // The helper that loads the library keeps its handle there.
             let handle = self.add(&[0; 8]);
             // IMAGE_DELAYLOAD_DESCRIPTOR: what follows is relative to the program; library, its handle,
             // addresses, names; nothing is bound or unloaded, no time.

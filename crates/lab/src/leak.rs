@@ -35,6 +35,7 @@ impl Amount {
     pub(crate) fn run(&self, bench: &Bench<'_>) -> Result<Report> {
         let mut report = Report::new("leak", &["handle", "memory"], "dump objectref --leak");
         let before = handles();
+        // A file that exists on every machine and that nobody has to make.
         let program = std::env::current_exe().context("cannot find this program, to open it")?;
         let (mut kept, mut pages) = (Vec::new(), Vec::new());
         let begun = Instant::now();

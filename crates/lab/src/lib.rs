@@ -123,6 +123,7 @@ enum Workload {
 /// # Errors
 /// The system refuses something: processes, files, sockets.
 pub fn run(args: &LabArgs, bench: &Bench<'_>) -> Result<Option<Report>> {
+    // A process gets its priority when it starts, so the load runs in another one, which prints its report.
     if let Workload::CpuLoad(amount) = &args.workload
         && let Some(priority) = amount.priority
     {

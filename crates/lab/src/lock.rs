@@ -2,7 +2,7 @@
 //! input waits; elsewhere, where nothing is like it, the opening of a file.
 //!
 //! Whoever asks for the lock has user32.dll in its process. The processes that are measured must not have it
-//! unless they are told to, so a small program that this one writes asks in their place.
+//! unless they are asked to, so a small program that this one writes asks in their place.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -38,7 +38,7 @@ const RECORD: usize = 16;
 const FILE_NAME: &str = "etwkit-lab-lock.exe";
 
 impl Lock {
-    /// That of this system.
+    /// The lock of this system.
     pub(crate) fn of_system() -> Self {
         let file = || Self::File(std::env::current_exe().unwrap_or_default());
         if !cfg!(windows) {

@@ -48,12 +48,12 @@ pub(crate) struct Probe {
 }
 
 impl Probe {
-    /// Begins with tries of which somebody else knows when they are due; they end when it is over.
+    /// Starts tries that set their own pace; `tries` gets a function that says whether to go on.
     pub(crate) fn begin(tries: impl FnOnce(&dyn Fn() -> bool) -> Tries + Send + 'static) -> Self {
         Self::with(|ended| tries(&|| !matches!(ended.try_recv(), Err(TryRecvError::Empty))))
     }
 
-    /// Begins to try every 10 ms.
+    /// Starts to try every 10 ms.
     pub(crate) fn every_10_ms(attempt: impl Fn() + Send + 'static) -> Self {
         Self::with(move |ended| {
             let mut tries = Vec::new();
@@ -73,8 +73,10 @@ impl Probe {
         Self { end, thread: std::thread::spawn(move || work(ended)) }
     }
 
-    /// Ends it, when the try that has begun is done.
+    /// Ends the thread as soon as the try that has started is done.
     pub(crate) fn end(self) -> Tries {
+        // The closed channel is the signal: it also ends the thread where a workload fails and drops the
+        // probe.
         drop(self.end);
         self.thread.join().unwrap_or_default()
     }
@@ -85,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tries_are_told_in_the_words_of_the_case_study() {
+    fn tries_are_reported_in_the_words_of_the_case_study() {
         let names = ValueNames { total: "total_s", most: "most_s", median: "median_s", slow: "slow_s" };
         let mut report = Report::new("process-create", &[], "");
         Tries([8, 1, 3].map(Duration::from_millis).to_vec()).report(&mut report, &names);

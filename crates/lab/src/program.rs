@@ -97,11 +97,12 @@ struct Code {
 }
 
 impl Program {
-    /// Its bytes, as they are in a file.
+    /// The bytes of the executable file.
     ///
     /// # Errors
     /// A step goes to a label that is not there, which no program of this crate has.
     pub(crate) fn bytes(&self) -> Result<Vec<u8>> {
+        // Functions that are imported and never called come first, with no reference from the code.
         let mut code = Code { functions: self.imported.clone(), ..Code::default() };
         code.bytes.extend(ENTER);
         self.steps.iter().for_each(|step| code.step(step));
@@ -114,6 +115,8 @@ impl Program {
         let begin = writer.virtual_len();
         let mut data = Data::new(begin, self.data.clone());
         let (imports, slots) = data.import(&code.functions);
+        // The address of the code itself stands for that of the loading helper: no delayed function is ever
+        // called.
         let delayed = data.import_delayed(&self.delayed, IMAGE_BASE + u64::from(text.virtual_address));
         for (directory, tables) in
             [(pe::IMAGE_DIRECTORY_ENTRY_IMPORT, imports), (pe::IMAGE_DIRECTORY_ENTRY_DELAY_IMPORT, delayed)]
@@ -156,6 +159,8 @@ impl Code {
     }
 
     fn argument(&mut self, at: usize, argument: Argument) {
+        // The calling convention of Windows: four arguments in registers, the others on the stack, where each
+        // is put by way of a register.
         let register = at.min(4);
         let of = |opcodes: [&'static [u8]; 5]| opcodes.get(register).copied().unwrap_or_default();
         match argument {
@@ -175,6 +180,7 @@ impl Code {
     /// An instruction that ends with how far what it refers to is away.
     fn refer(&mut self, opcode: &[u8], target: Target) {
         self.bytes.extend(opcode);
+        // Where data and functions lie is known when all code has its length.
         self.open.push((self.bytes.len(), target));
         self.bytes.extend([0; 4]);
     }

@@ -7,11 +7,11 @@ use serde::Serialize;
 /// A number that was measured.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Value {
-    /// What it is.
+    /// Name of the value.
     pub name: &'static str,
     /// How much.
     pub value: f64,
-    /// Of what: `s`, `ms`, `MB/s`, `percent`, `count`.
+    /// Unit: `s`, `ms`, `MB/s`, `percent`, `count`.
     pub unit: &'static str,
 }
 
@@ -20,12 +20,12 @@ pub struct Value {
 pub struct Report {
     /// The workload.
     pub workload: &'static str,
-    /// What it says to people.
+    /// Lines for people.
     #[serde(skip)]
     pub lines: Vec<String>,
-    /// What it measured.
+    /// Values for machines.
     pub values: Vec<Value>,
-    /// Profiles of `etwkit record` whose recording shows it.
+    /// Profiles of `etwkit record` whose recordings show what the workload does.
     pub profiles: &'static [&'static str],
     /// The question that shows it in a recording.
     pub question: &'static str,

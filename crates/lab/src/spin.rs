@@ -29,7 +29,7 @@ enum Wait {
 /// How much.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Amount {
-    /// Threads; without it as many as there are processors
+    /// Threads; the default is one for each processor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4_096))]
     threads: Option<u32>,
     /// How long it goes on
@@ -96,6 +96,7 @@ impl Amount {
                 bench.until(begun, end);
                 due.next();
             }
+            // One more piece behind it: threads that wait for the next one would not see that it is over.
             due.is_over.store(true, Ordering::SeqCst);
             due.next();
         });

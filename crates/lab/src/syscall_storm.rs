@@ -19,7 +19,7 @@ const CALLS: u32 = 100;
 /// How long.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Amount {
-    /// Threads; without it as many as there are processors
+    /// Threads; the default is one for each processor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4_096))]
     threads: Option<u32>,
     /// How long they call
@@ -89,6 +89,7 @@ impl Amount {
             |_, is_over| {
                 let mut calls = 0_u64;
                 while Instant::now() < end && !is_over() {
+                    // The clock is read once for many calls, or the loop would measure the clock.
                     (0..CALLS).for_each(|_| std::thread::yield_now());
                     calls += u64::from(CALLS);
                 }

@@ -61,13 +61,13 @@ fn link<'s, 'e: 's>(
         std::thread::sleep(sleep);
         return Ok(());
     }
-    let (tell, told) = channel();
+    let (sender, receiver) = channel();
     let name = format!("link {}", number + 1);
     let thread = std::thread::Builder::new().name(name).spawn_scoped(scope, move || {
         let done = link(scope, number + 1, depth, sleep);
-        // Whoever waits is there until this is said.
-        let _ = tell.send(done);
+        // The thread that waits does not end before it has this: sending cannot fail.
+        let _ = sender.send(done);
     });
     thread.context("cannot start a thread")?;
-    told.recv().context("a thread of the chain ended early")?
+    receiver.recv().context("a thread of the chain ended early")?
 }

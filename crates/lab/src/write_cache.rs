@@ -63,6 +63,7 @@ impl Amount {
         let mut report = Report::new("write-cache", &["file", "disk"], "dump disk");
         let ways = self.flush.as_ref().map_or(Flush::value_variants(), std::slice::from_ref);
         for flush in ways {
+            // Each way writes a new file: overwriting one needs no new space and is faster.
             let took = self.write(&path, *flush, bench);
             let removed = std::fs::remove_file(&path);
             // Without a file to remove, only the error of making it says why.
@@ -90,6 +91,7 @@ impl Amount {
     /// Time until the program may go on.
     fn write(&self, path: &Path, flush: Flush, bench: &Bench<'_>) -> Result<Duration> {
         let cannot = || format!("cannot write {}", path.display());
+        // Noise, since disks and file systems that compress would write zeros in no time.
         let piece = Noise::new(1).bytes(self.piece as usize * 1_000);
         let mut file = File::create_new(path).with_context(cannot)?;
         let (begun, mut left) = (Instant::now(), self.bytes());

@@ -47,7 +47,7 @@ pub(crate) struct Amount {
     #[arg(long, value_name = "KB", default_value_t = 100,
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     size: u32,
-    /// Threads; without it as many as there are processors
+    /// Threads; the default is one for each processor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4_096))]
     threads: Option<u32>,
 }
@@ -93,6 +93,8 @@ impl Amount {
         (next_of_all, done): (&AtomicU32, &AtomicU32),
         is_over: &dyn Fn() -> bool,
     ) -> Result<u64> {
+        // Rounded down at both ends in 64 bits: the parts differ by one file at most, and together have each
+        // file once.
         let part = |worker: u32| (u64::from(self.files) * u64::from(worker) / u64::from(threads)) as u32;
         let mut own = part(worker)..part(worker + 1);
         let mut turns = (worker..self.files).step_by(threads as usize);

@@ -29,7 +29,7 @@ pub enum RecordCommand {
     Stop(StopArgs),
     /// End the recording and throw it away
     Cancel(BootArgs),
-    /// Tell whether something is being recorded
+    /// Show whether something is being recorded
     Status,
     /// List the profiles, with what their recordings answer
     Profiles(ProfilesArgs),
@@ -95,7 +95,7 @@ pub struct StartArgs {
     /// Time between two CPU samples in milliseconds, 0.1221 to 1000; stop and cancel restore what was before
     #[arg(long, value_name = "MS", value_parser = interval)]
     pub sample_every: Option<u32>,
-    /// An earlier trace, recorded with the same profiles: tell what it needed by second, and how long memory
+    /// An earlier trace, recorded with the same profiles: show what it needed by second, and how long memory
     /// and a disk would keep it
     #[arg(long, value_name = "TRACE")]
     pub like: Option<PathBuf>,
@@ -108,7 +108,7 @@ pub struct StartArgs {
     /// Folder of the files of --rotate
     #[arg(long, value_name = "FOLDER", requires = "rotate", default_value = ".")]
     pub into: PathBuf,
-    /// What the files of --rotate are called
+    /// Name of the files of --rotate; machine, time and ending follow it
     #[arg(long, value_name = "NAME", requires = "rotate", default_value = "Day")]
     pub name: String,
 }
@@ -169,10 +169,10 @@ pub struct StopArgs {
     /// Pack the recording, with its symbol files, into a .zip and remove the unpacked one
     #[arg(long)]
     pub zip: bool,
-    /// It was started with --boot
+    /// The recording was started with --boot
     #[arg(long)]
     pub boot: bool,
-    /// Extract it at once, as `etwkit extract` does
+    /// Extract the recording at once, as `etwkit extract` does
     #[arg(long)]
     pub extract: bool,
     /// Write no file of facts about the machine beside the recording
@@ -181,7 +181,7 @@ pub struct StopArgs {
 }
 
 impl StopArgs {
-    /// Of a recording that others follow: nothing is done behind it that takes long.
+    /// The end of a recording that others follow: nothing that takes long is done after it.
     #[must_use]
     pub fn quick(name: String) -> Self {
         Self { name, no_native_pdb: true, zip: false, boot: false, extract: false, no_facts: true }
@@ -191,7 +191,7 @@ impl StopArgs {
 /// Which recording.
 #[derive(Debug, Clone, Args)]
 pub struct BootArgs {
-    /// It was started with --boot
+    /// The recording was started with --boot
     #[arg(long)]
     pub boot: bool,
 }
@@ -213,7 +213,7 @@ pub struct ProfilesArgs {
 /// A line of another program.
 #[derive(Debug, Clone, Args)]
 pub struct LineArgs {
-    /// Its arguments
+    /// Arguments of the program
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
     pub args: Vec<String>,
 }

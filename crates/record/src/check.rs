@@ -30,6 +30,7 @@ pub(crate) fn check(machine: &mut Machine<'_>, args: &StartArgs, sessions: &[Str
         ));
     }
     counters(machine, args)?;
+    // A boot recording starts with Windows, when none of the present sessions runs.
     if args.boot || !sessions.iter().any(|name| name == KERNEL) {
         return Ok(Profiles { text: WPRP.to_owned(), warning: None });
     }

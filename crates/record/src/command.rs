@@ -118,6 +118,7 @@ fn start(args: &StartArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> 
 /// Ends the recording, and puts beside it what belongs to it.
 fn stop(args: &StopArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> Result<()> {
     if !args.boot {
+        // Asked before the end: afterwards the sessions of the recording itself are gone.
         machine.see_sessions();
         if let Some(change) = machine.change() {
             lines.labelled(&format!("warning: {change}"))?;

@@ -18,7 +18,7 @@ use crate::steps;
 pub(crate) struct Watch {
     /// The sessions of the machine before the recording began.
     pub(crate) before: Vec<String>,
-    /// Those that were there when it was about to end.
+    /// The sessions of the machine when the recording was about to end.
     pub(crate) during: Vec<String>,
     /// What wpr said of the recording when it had begun, a line each.
     pub(crate) began: Vec<String>,
@@ -183,23 +183,23 @@ mod tests {
                             1          75  4294967295  connected     Loopback Pseudo-Interface 1\n \
                            10          25        1500  disconnected  Wi-Fi\n";
         let scheme = "GUID des Energieschemas: 381b4222-f694-41f0-9685-ff5bb260df2e  (Ausbalanciert)\n";
-        let told = |facts: Facts| {
+        let lines = |facts: Facts| {
             facts.into_iter().map(|(name, value)| format!("{name}: {value}")).collect::<Vec<_>>()
         };
         assert_eq!(
-            told(minifilters(filters)),
+            lines(minifilters(filters)),
             ["minifilter: bindflt, altitude 409800", "minifilter: Acme Scan Filter, altitude 328010.5"]
         );
         assert_eq!(
-            told(interfaces(interfaces_text)),
+            lines(interfaces(interfaces_text)),
             [
                 "network interface: Loopback Pseudo-Interface 1: index 1, metric 75, connected",
                 "network interface: Wi-Fi: index 10, metric 25, disconnected"
             ]
         );
-        assert_eq!(told(power_scheme(scheme)), ["power plan: Ausbalanciert"]);
+        assert_eq!(lines(power_scheme(scheme)), ["power plan: Ausbalanciert"]);
         assert_eq!(
-            told(pairs("disk=SSD, write cache True\nsecurity product=\n")),
+            lines(pairs("disk=SSD, write cache True\nsecurity product=\n")),
             ["disk: SSD, write cache True"]
         );
         for text in ["", "(", "---\n1\n", "= ="] {

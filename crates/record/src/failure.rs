@@ -67,6 +67,7 @@ fn known(outcome: &Outcome) -> Option<&'static KnownFailure> {
     let is = |known: &&KnownFailure| {
         code.is_some_and(|code| known.codes.contains(&code))
             || known.codes.iter().any(|code| *code > 0xFFFF && text.contains(&format!("0x{code:x}")))
+            // Texts count as well: not every program prints or returns the number.
             || text.contains(known.text)
     };
     KNOWN.iter().find(is)
@@ -94,7 +95,7 @@ pub(crate) fn error(step: &Step, outcome: &Outcome) -> anyhow::Error {
         Some(known) => advised(format!("{}; {} {said}", known.means, step.program), known.hint),
         None => advised(
             format!("`{step}` failed; it {said}"),
-            "`etwkit record status` tells whether something is being recorded",
+            "`etwkit record status` shows whether something is being recorded",
         ),
     }
 }

@@ -15,7 +15,7 @@ const WPR: &[(&str, &str)] = &[
     ("-skippdbgen", "leave out symbol files of precompiled .NET code, which can take many minutes"),
     ("-compress", "compress the file"),
     ("-cancel", "end the recording and throw it away"),
-    ("-status", "tell what is being recorded, and how many events were lost"),
+    ("-status", "show what is being recorded, and how many events were lost"),
     ("-profiles", "list the profiles, those of the file if one is named"),
     ("-profiledetails", "list what the profiles record"),
     ("-exportprofile", "write a profile of wpr into a file"),
@@ -28,7 +28,7 @@ const WPR: &[(&str, &str)] = &[
     ("-pmcsources", "list the counters of the processor; only Timer means that there are none"),
     ("-pmcsessions", "list the sessions that use counters of the processor"),
     ("-setprofint", "time between CPU samples, in units of 100 ns"),
-    ("-profint", "tell the time between CPU samples"),
+    ("-profint", "show the time between CPU samples"),
     ("-resetprofint", "back to one CPU sample each millisecond"),
     ("-boottrace", "what follows is about the next start of Windows"),
     ("-addboot", "record this profile when Windows starts"),
@@ -55,7 +55,7 @@ const WPR: &[(&str, &str)] = &[
     ("-purgecache", "empty the cache of symbol files of .NET code"),
     ("-log", "the log of wpr itself"),
     ("-instancename", "name of this recording, which each later line needs"),
-    ("-help", "tell about options"),
+    ("-help", "describe options"),
 ];
 
 const XPERF: &[(&str, &str)] = &[
@@ -114,7 +114,7 @@ const XPERF: &[(&str, &str)] = &[
     ("-tle", "read files of which events were lost, too"),
     ("-tti", "read files in which time goes backwards, too"),
     ("-symbols", "give native code its names"),
-    ("-help", "tell about options"),
+    ("-help", "describe options"),
 ];
 
 /// A line of a recorder, and what its parts mean.
@@ -139,6 +139,7 @@ pub(crate) fn read(program: &'static str, args: &[String]) -> Result<RecorderLin
     let mut notes = Vec::new();
     let mut read = Vec::new();
     for arg in args {
+        // Word processors and web pages turn hyphens into dashes, and batch files escape `!` as `^^!`.
         let plain = dashed(arg.replace("^^!", "!"), table);
         if plain != *arg {
             notes.push(format!("{arg} is read as {plain}"));
@@ -203,6 +204,7 @@ fn meaning<'t>(table: &[(&str, &'t str)], option: &str) -> Option<&'t str> {
 /// Refuses an option that is a known one with a letter too many, missing or wrong.
 fn check(program: &str, table: &[(&str, &str)], option: &str) -> Result<()> {
     let lower = option.to_lowercase();
+    // Short options are not compared: nearly each word of three letters is one letter away from another one.
     match table.iter().find(|(name, _)| name.len() > 4 && is_near(name, &lower)) {
         Some((name, _)) => {
             Err(advised(format!("{program} has no option {option}"), format!("did you mean {name}?")))
@@ -214,6 +216,7 @@ fn check(program: &str, table: &[(&str, &str)], option: &str) -> Result<()> {
 /// Whether two words differ in one letter, which is too many, missing or wrong, or in two that are swapped.
 fn is_near(one: &str, other: &str) -> bool {
     let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
+    // What both have in front is cut off, so that the rest starts with the one letter that differs.
     let front = one.iter().zip(&other).take_while(|(a, b)| a == b).count();
     let (Some(one), Some(other)) = (one.get(front..), other.get(front..)) else { return false };
     match (one, other) {

@@ -81,6 +81,7 @@ impl Other {
         let to = name.to_socket_addrs().map_err(|_| wrong())?.next().ok_or_else(wrong)?;
         let any: SocketAddr = if to.is_ipv4() { ([0; 4], 0).into() } else { ([0_u16; 8], 0).into() };
         let socket = UdpSocket::bind(any).with_context(cannot)?;
+        // Connected, so that only that machine can answer, and a refusal of its system is reported.
         socket.connect(to).with_context(cannot)?;
         socket.set_read_timeout(Some(ANSWER)).with_context(cannot)?;
         let sent = Instant::now();

@@ -13,6 +13,7 @@ pub(crate) fn pack(file: &Path, zipped: &Path) -> Result<()> {
     let written = File::create_new(zipped).map_err(anyhow::Error::new).and_then(|out| {
         let mut archive = zip::ZipWriter::new(out);
         let folder = file.parent().unwrap_or(Path::new(""));
+        // A list in place of recursion: folders of symbol files can be as deep as they want.
         let mut left = vec![file.to_owned(), symbols.clone()];
         while let Some(path) = left.pop() {
             if path.is_dir() {
@@ -21,6 +22,7 @@ pub(crate) fn pack(file: &Path, zipped: &Path) -> Result<()> {
                 }
             } else if path.exists() {
                 let name = path.strip_prefix(folder)?.to_string_lossy().replace('\\', "/");
+                // Recordings can have more than 4 GB, which only the large form of an entry holds.
                 archive.start_file(name, SimpleFileOptions::default().large_file(true))?;
                 io::copy(&mut File::open(&path)?, &mut archive)?;
             }
@@ -31,6 +33,7 @@ pub(crate) fn pack(file: &Path, zipped: &Path) -> Result<()> {
         let _ = fs::remove_file(zipped);
         return Err(error);
     }
+    // Behind `sync_all`: the originals go only when the archive is on the disk.
     fs::remove_file(file)?;
     if symbols.is_dir() {
         fs::remove_dir_all(&symbols)?;

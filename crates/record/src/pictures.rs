@@ -65,7 +65,7 @@ impl Machine<'_> {
     }
 }
 
-/// What takes a picture of all screens into that file.
+/// The line that writes a picture of all screens into that file.
 pub(crate) fn step(file: &str) -> Step {
     let code = format!(
         "$ErrorActionPreference = 'Stop'; Add-Type -AssemblyName System.Windows.Forms, System.Drawing; \

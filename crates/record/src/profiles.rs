@@ -10,15 +10,15 @@ pub const FILE_NAME: &str = "etwkit.wprp";
 /// A recording profile, and what can be asked of its recordings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Profile {
-    /// What it is called, here and in the file.
+    /// Name, here and in the file.
     pub name: &'static str,
-    /// What it is for, here and in the file.
+    /// Purpose in one sentence, here and in the file.
     pub sentence: &'static str,
     /// The topics of extracts that it records, beside those of [`EVERY`].
     pub topics: &'static [&'static str],
     /// The questions that its recordings answer.
     pub questions: &'static [&'static str],
-    /// Whether it writes to a file only: others can keep the last events in memory, too.
+    /// Whether it writes to a file only. Other profiles can also keep the last events in memory.
     pub file_only: bool,
     /// Whether it needs counters of the processor, which virtual machines have not.
     pub needs_counters: bool,

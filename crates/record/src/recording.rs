@@ -157,7 +157,7 @@ impl<'a> Machine<'a> {
     /// Ends the recording; the path of what it became.
     ///
     /// # Errors
-    /// Something is there already, or wpr cannot write it; the recording goes on where it can.
+    /// The file exists already, or wpr cannot write it; the recording goes on where it can.
     pub fn stop(&mut self, args: &StopArgs) -> Result<PathBuf> {
         let file = self.free(args)?;
         let written = self.write(args, &file);

@@ -11,7 +11,7 @@ use crate::step::Step;
 pub struct Outcome {
     /// Its exit code; none where a signal ended it.
     pub code: Option<i32>,
-    /// What it printed, the error stream behind the output.
+    /// The text that it printed, the error stream after the output.
     pub text: String,
 }
 

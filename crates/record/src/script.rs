@@ -16,6 +16,7 @@ pub(crate) fn print(steps: &[Step], notes: &[&str], lines: &mut Lines<'_>) -> Re
     for step in steps {
         lines.line("")?;
         lines.line(&format!("rem {}", step.why))?;
+        // A later line makes no sense without the one before it.
         lines.line(&format!("{step} || exit /b 1"))?;
     }
     Ok(())

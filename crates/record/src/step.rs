@@ -9,7 +9,7 @@ pub struct Step {
     pub program: &'static str,
     /// Its arguments, unquoted.
     pub args: Vec<String>,
-    /// What it is for; a sentence for the reader of a script.
+    /// Purpose of the line, as a sentence for the reader of a script.
     pub why: String,
 }
 
@@ -29,7 +29,7 @@ impl Step {
 /// What ends an argument, or a line, for `cmd.exe` unless it is quoted.
 const SPECIAL: &[char] = &[' ', '\t', '"', '&', '|', '<', '>', '^', '(', ')', ';', ','];
 
-/// As `cmd.exe` reads it.
+/// Quoted as `cmd.exe` reads it.
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.program)?;

@@ -47,7 +47,7 @@ pub(crate) fn ends_with(text: &str, ending: &str) -> bool {
     text.to_ascii_lowercase().ends_with(ending)
 }
 
-/// What starts a recording. The interval of samples is set behind the start, since wpr sets its own.
+/// Lines that start a recording. The interval of samples is set behind the start, since wpr sets its own.
 ///
 /// # Errors
 /// A profile does not exist or cannot be recorded so.
@@ -83,12 +83,12 @@ pub(crate) fn start(args: &StartArgs, folder: &Path) -> Result<Vec<Step>> {
             "Time between CPU samples in units of 100 ns; behind the \
             start, which sets its own.",
         ));
-        steps.push(Step::wpr(["-profint"], "Tells the interval that is in force now."));
+        steps.push(Step::wpr(["-profint"], "Shows the interval that is in force now."));
     }
     Ok(steps)
 }
 
-/// What ends a recording and writes it into that file.
+/// The line that ends a recording and writes it into that file.
 pub(crate) fn stop(args: &StopArgs, file: &str) -> Step {
     let mut line: Vec<&str> =
         if args.boot { vec!["-boottrace", "-stopboot", file] } else { vec!["-stop", file] };
@@ -106,23 +106,23 @@ pub(crate) fn stop(args: &StopArgs, file: &str) -> Step {
     Step::wpr(line, why)
 }
 
-/// What throws a recording away.
+/// The line that throws a recording away.
 pub(crate) fn cancel(args: &BootArgs) -> Step {
     let line: &[&str] = if args.boot { &["-boottrace", "-cancelboot"] } else { &["-cancel"] };
     Step::wpr(line.iter().copied(), "Ends the recording and throws it away.")
 }
 
-/// What says whether something is being recorded.
+/// The line that shows whether something is being recorded.
 pub(crate) fn status() -> Step {
     Step::wpr(["-status", "profiles", "collectors"], "What is being recorded, and how many events were lost.")
 }
 
-/// What puts a mark into a recording.
+/// The line that puts a mark into a recording.
 pub(crate) fn mark(text: &str) -> Step {
     Step::wpr(["-marker", text], "Puts a mark into the recording, with the time of now.")
 }
 
-/// What lists the counters of the processor.
+/// The line that lists the counters of the processor.
 pub(crate) fn counters() -> Step {
     Step::wpr(
         ["-pmcsources"],
@@ -130,7 +130,7 @@ pub(crate) fn counters() -> Step {
     )
 }
 
-/// What lists all sessions.
+/// The line that lists all sessions.
 pub(crate) fn sessions() -> Step {
     Step {
         program: "logman",
@@ -140,7 +140,7 @@ pub(crate) fn sessions() -> Step {
     }
 }
 
-/// What restores the interval of CPU samples; the default if it is not known.
+/// The line that restores the interval of CPU samples, or the default where it is not known.
 pub(crate) fn restore_interval(before: Option<u32>) -> Step {
     match before {
         Some(ticks) => {

@@ -12,7 +12,7 @@ pub trait Front {
     /// Prints a line of the answer.
     ///
     /// # Errors
-    /// It cannot be written, as for all that print.
+    /// The line cannot be written.
     fn line(&mut self, line: &str) -> Result<()>;
 
     /// Prints a heading and the table below it.
@@ -42,16 +42,16 @@ pub trait Front {
     /// Whether somebody other than Ctrl-C has given the command up.
     fn is_given_up(&self) -> bool;
 
-    /// Refuses to write a file that is there already.
+    /// Refuses to write a file that exists already.
     ///
     /// # Errors
-    /// It is.
+    /// The file exists already.
     fn check_new(&self, file: &Path) -> Result<()>;
 
     /// Writes a new file: it is whole or not there.
     ///
     /// # Errors
-    /// It is there already, or cannot be written.
+    /// The file exists already, or cannot be written.
     fn write_new(&mut self, file: &Path, write: &mut dyn FnMut(&mut dyn Write) -> Result<()>) -> Result<()>;
 
     /// Extracts these recordings and says where to.

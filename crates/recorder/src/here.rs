@@ -40,6 +40,7 @@ impl Clock for SystemClock {
         let stoppable = self.0.get_or_init(Stoppable::begin);
         let begun = Instant::now();
         while !stoppable.is_asked_to_stop() {
+            // Slices of the pause, since a sleep does not end by Ctrl-C.
             let Some(left) = time.checked_sub(begun.elapsed()) else { return true };
             std::thread::sleep(LOOK.min(left));
         }

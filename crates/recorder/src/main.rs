@@ -63,6 +63,7 @@ fn main() -> ExitCode {
     let lines = Lines::new(&mut out).on(None, colors, cli.color);
     let mut front = Plain::new(lines);
     let ended = answer(&cli.command, &mut front);
+    // An error of printing comes first: an answer that nobody got is no success.
     let ended = front.lines.flush().map_err(Into::into).and(ended);
     let (notes, is_colored) = (std::mem::take(&mut front.notes), front.lines.colors().err);
     let mut err = Errors { out: &mut AutoStream::always(io::stderr()), is_colored };

@@ -36,6 +36,7 @@ pub fn run(args: &RunArgs, machine: &mut Machine<'_>, front: &mut dyn Front) -> 
     let stoppable = Stoppable::begin();
     let mut rows: Vec<Row> = Vec::new();
     let outcome = {
+        // The runs get both closures at the same time, and each of them needs the front.
         let shared = std::cell::RefCell::new(&mut *front);
         let is_stopped = || stoppable.is_asked_to_stop() || shared.borrow().is_given_up();
         let mut on_row = |row: &Row| {

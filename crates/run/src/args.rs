@@ -60,7 +60,7 @@ pub struct RunArgs {
     /// When all runs are done, extract their recordings, as `etwkit extract` does
     #[arg(long, requires = "record", conflicts_with = "json")]
     pub extract: bool,
-    /// When all runs are done, tell what goes with the slow ones, as `etwkit explain` does
+    /// When all runs are done, show what goes with the slow ones, as `etwkit explain` does
     #[arg(long, requires = "record")]
     pub explain: bool,
     /// Write a row for each run as CSV into this file

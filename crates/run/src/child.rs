@@ -24,9 +24,9 @@ pub(crate) struct Ended {
     pub(crate) wall: Duration,
     /// The code, if it ended by itself with one.
     pub(crate) exit_code: Option<i32>,
-    /// What it printed, the end of it.
+    /// The end of what it printed.
     pub(crate) printed: String,
-    /// It was ended by us, and why.
+    /// Why we ended it, if we did.
     pub(crate) killed: Option<Killed>,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Ended {
 pub(crate) enum Killed {
     /// The user wants no more.
     Stopped,
-    /// It took longer than it may.
+    /// The command took longer than it may.
     TooLong,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Limits<'l> {
     /// Asked all the time.
     pub(crate) is_stopped: &'l dyn Fn() -> bool,
     pub(crate) timeout: Option<Duration>,
-    /// What it prints goes to our error stream.
+    /// Whether its output goes to our error stream.
     pub(crate) is_heard: bool,
 }
 

@@ -71,7 +71,7 @@ impl Cell {
         filled + rest
     }
 
-    /// What a test case is called with these values: `Copy+threads=4`. Without parameters it is its own name.
+    /// Name of a test case with these values: `Copy+threads=4`. Without parameters it is the plain name.
     #[must_use]
     pub fn case(&self, case: &str) -> String {
         let values = self.values.iter().map(|(name, value)| format!("+{name}={}", crate::name::plain(value)));

@@ -59,7 +59,7 @@ impl<'p> Power<'p> {
         Ok(Self { powercfg, file, before, now: Vec::new() })
     }
 
-    /// Sets what the cell wants.
+    /// Sets the values of the cell.
     ///
     /// # Errors
     /// A value is not possible.
@@ -88,7 +88,7 @@ impl<'p> Power<'p> {
         (self.powercfg)(&["/SETACTIVE", "SCHEME_CURRENT"]).map(|_| ())
     }
 
-    /// Sets what was before.
+    /// Restores the values from before.
     ///
     /// # Errors
     /// A setting is not what it was; the message says what sets it.

@@ -20,8 +20,8 @@ pub trait Recorder {
     /// It cannot be written.
     fn stop(&mut self, file: &Path) -> Result<PathBuf>;
 
-    /// Ends the recording and throws it away. Never fails: what could not be ended is told to the user by the
-    /// recorder itself.
+    /// Ends the recording and throws it away. Never fails: the recorder itself reports to the user what
+    /// could not be ended.
     fn cancel(&mut self);
 
     /// Ending of the files that it writes, with the dot; nothing where it writes none.

@@ -31,7 +31,7 @@ impl Row {
 pub enum Status {
     /// The command ended by itself and said that all is well.
     Passed,
-    /// It said that something is wrong, took too long, or told no duration.
+    /// The command said that something is wrong, took too long, or reported no duration.
     Failed,
     /// The user ended it.
     Stopped,
@@ -204,8 +204,8 @@ mod tests {
             row("c", Status::Stopped, None),
         ];
         let all = summaries(&rows);
-        let told: Vec<_> = all.iter().map(|s| (s.case.as_str(), s.passed, s.failed, s.median_ms)).collect();
-        assert_eq!(told, [("a", 4, 1, Some(20.5)), ("b", 0, 1, None)]);
+        let rows: Vec<_> = all.iter().map(|s| (s.case.as_str(), s.passed, s.failed, s.median_ms)).collect();
+        assert_eq!(rows, [("a", 4, 1, Some(20.5)), ("b", 0, 1, None)]);
         assert_eq!((all[0].min_ms, all[0].max_ms), (Some(10), Some(40)));
     }
 

@@ -14,7 +14,7 @@ use crate::power::{self, Power};
 use crate::recorder::Recorder;
 use crate::report::{Row, Status, Summary, summaries};
 
-/// What came of a plan.
+/// Result of a plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     /// The runs that were begun.
@@ -119,7 +119,7 @@ struct Done {
     broken: Option<anyhow::Error>,
 }
 
-/// One run with its hooks. The hook behind it runs whatever came of it.
+/// One run with its hooks. The hook after the run is run in any case.
 fn one(
     plan: &Plan,
     cell: &Cell,
@@ -195,8 +195,8 @@ fn recorded(
                 row.problem.get_or_insert_with(|| message.clone());
                 broken = Some(advised(
                     message,
-                    "its run is told, the recording is given up; free space, or name another folder with \
-                     --to, and repeat",
+                    "its run is counted and shown, the recording is given up; free space, or name another \
+                     folder with --to, and repeat",
                 ));
             }
         }

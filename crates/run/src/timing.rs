@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use etwkit_terminal::errors::advised;
 use regex_lite::Regex;
 
-/// What the duration of a run is.
+/// How the duration of a run is taken.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Timing {
     /// From the start of the command until it has ended, by the clock

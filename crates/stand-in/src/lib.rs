@@ -43,6 +43,7 @@ pub fn program(name: &str) -> i32 {
 /// The folder cannot be written.
 #[must_use]
 pub fn noted(folder: &Path, words: &[&str]) -> (i32, String) {
+    // Noted before it is answered, so that a line that crashes the program is in the file as well.
     let mut lines = fs::OpenOptions::new().create(true).append(true).open(folder.join("lines")).unwrap();
     writeln!(lines, "{}", words.join(" ")).unwrap();
     answer(folder, words)
@@ -66,6 +67,7 @@ pub fn answer(folder: &Path, words: &[&str]) -> (i32, String) {
             let other = "EventLog-System   Trace   Running\n";
             return (0, format!("Data Collector Set   Type   Status\n-----\n{kernel}{other}{closing}"));
         }
+        // Programs other than wpr and xperf print no banner.
         "fltmc" => return (0, "Name  Num Instances  Altitude  Frame\n-----\nAcme Scan  7  328010  0".into()),
         "netsh" => return (0, "Idx Met MTU State Name\n---\n10 25 1500 connected Wi-Fi 2".into()),
         "xperf" => xperf::answer(folder, words),
@@ -114,6 +116,8 @@ fn powercfg(folder: &Path, words: &[&str]) -> (i32, String) {
         ("/SETACTIVE", _, _) => (0, String::new()),
         ("/GETACTIVESCHEME", _, _) => (0, "Power Scheme GUID: 381b4222  (Balanced)".into()),
         ("/QUERY", Some(&"PROCTHROTTLEMAX"), _) => {
+            // Largest value, value for mains and value for battery, as Windows prints them: readers want the
+            // one in the middle.
             let value = fs::read_to_string(file).map_or(100, |text| text.parse::<u32>().unwrap());
             (0, format!("Maximum: 0x00000064\nCurrent AC: 0x{value:08x}\nCurrent DC: 0x00000032"))
         }

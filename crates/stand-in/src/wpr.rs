@@ -16,6 +16,7 @@ pub(crate) fn answer(folder: &Path, words: &[&str]) -> (i32, String) {
         return failed(0x8007_0005, "Access is denied.");
     }
     if has(&format!("crash {}", words[1])) {
+        // Like a recorder that dies before it has printed anything.
         std::process::abort();
     }
     let is_recording = has("recording");
@@ -71,6 +72,7 @@ fn start(folder: &Path, words: &[&str]) -> (i32, String) {
     if refused.0 != 0 {
         return refused;
     }
+    // Tests wait for this file, to interrupt in the middle of a slow start.
     fs::write(folder.join("starting"), "").unwrap();
     if folder.join("slow").exists() {
         sleep(SLOW);
@@ -81,6 +83,7 @@ fn start(folder: &Path, words: &[&str]) -> (i32, String) {
 
 fn profiles(folder: &Path, words: &[&str], option: &str) -> (i32, String) {
     for pair in words.windows(2).filter(|pair| pair[0] == option) {
+        // Names without a file are profiles of wpr itself, which exist always.
         let Some((file, name)) = pair[1].split_once('!') else { continue };
         let text = fs::read_to_string(file).unwrap_or_default();
         if !text.contains(&format!("Name=\"{name}\"")) {
@@ -104,6 +107,7 @@ fn stop(folder: &Path, words: &[&str]) -> (i32, String) {
     if has("full") || has("full there") && !words[2].contains("aside") {
         return failed(0x8007_0070, "There is not enough space on the disk.");
     }
+    // Tests wait for this file, to interrupt in the middle of a slow stop.
     fs::write(folder.join("stopping"), "").unwrap();
     if folder.join("slow").exists() {
         sleep(SLOW);

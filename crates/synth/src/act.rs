@@ -7,16 +7,16 @@ use etwkit_etl::Guid;
 
 use crate::table::{File, Function, Program, RegistryKey, Thread};
 
-/// One of these.
+/// What a thread does, with events of its own.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Act {
     /// An operation on a file begins; the cache does all of it.
     FileBegins(FileOperation),
-    /// It ends with that status.
+    /// The operation ends with that status.
     FileEnds(u32),
     /// A callback of a filter driver begins, within an operation on a file.
     CallbackBegins(Callback),
-    /// The innermost one ends, with the status that it gives the operation.
+    /// The innermost callback ends, with the status that it gives the operation.
     CallbackEnds(u32),
     /// Touches a page that is not mapped.
     Fault(FaultKind),
@@ -28,43 +28,43 @@ pub(crate) enum Act {
     PoolFreesEarlier(&'static str, u32),
     /// Makes the heap of that number.
     HeapBegins(u32),
-    /// Takes from..to bytes from it.
+    /// Takes from..to bytes from a heap.
     HeapAllocates(u32, u32, u32),
-    /// Resizes its oldest block to from..to bytes.
+    /// Resizes the oldest block of a heap to from..to bytes.
     HeapResizes(u32, u32, u32),
-    /// Gives its oldest block back.
+    /// Frees the oldest block of a heap.
     HeapFrees(u32),
-    /// Destroys it with all that is in it.
+    /// Destroys a heap with all that is in it.
     HeapEnds(u32),
     /// Enters a function of the kernel.
     CallBegins(Function),
-    /// Leaves it with that status.
+    /// Leaves the function with that status.
     CallEnds(u32),
     /// Asks that a process ends with that status: its own, or another one.
     Terminates(Program, u32),
     /// Asks for a resolution of the timer in units of 100 ns, which the system may ignore; 0 takes it back.
     AsksTimer(u32, bool),
-    /// A driver asks for one.
+    /// A driver asks for a resolution of the timer.
     KernelAsksTimer(u32),
     /// Sets a setting of the power scheme.
     SetsPower(Guid, &'static [u8]),
     /// Asks for the address of a host.
     LookupBegins(Lookup),
-    /// Has the answer.
+    /// Has the answer to its query.
     LookupEnds,
     /// The service goes to the servers of the adapter of that number for the one that it serves.
     LookupAdapter(usize),
-    /// It asks the server of that number, counted over all adapters.
+    /// The service asks the server of that number, counted over all adapters.
     LookupServer(usize),
-    /// That one does not answer in time.
+    /// That server does not answer in time.
     LookupTimesOut(usize),
     /// An operation of the registry begins.
     RegistryBegins(RegistryAct),
-    /// It ends with that status.
+    /// The operation ends with that status.
     RegistryEnds(u32),
     /// A key gets a control block.
     BlockBegins(RegistryKey),
-    /// It goes away.
+    /// The control block of a key goes away.
     BlockEnds(RegistryKey),
     /// Makes an object and gets a handle to it.
     HandleOpens(ObjectPlan),
@@ -76,39 +76,39 @@ pub(crate) enum Act {
     HandleCloses,
     /// Asks for the lock of the window manager.
     LockAsks,
-    /// Has it, alone or with others.
+    /// Has the lock of the window manager, alone or with others.
     LockHas { exclusive: bool },
-    /// Gives it back.
+    /// Releases the lock of the window manager.
     LockGives,
     /// Makes an object of the window manager.
     GuiCreates(GuiKind),
-    /// Destroys the oldest one of the process.
+    /// Destroys the oldest object of the process.
     GuiDestroys,
-    /// Gives the newest one to another process.
+    /// Gives the newest object to another process.
     GuiMoves(Program),
-    /// Gives the newest one another handle.
+    /// Gives the newest object another handle.
     GuiTransforms,
     /// Has the focus from before the trace.
     FocusIs,
     /// Moves the focus to a thread.
     FocusMoves(Thread),
-    /// Stops to look for messages.
+    /// Stops looking for messages.
     DelayBegins,
-    /// Looks for them again.
+    /// Looks for messages again.
     DelayEnds(Delayed),
     /// Starts a session of the tracing system.
     SessionStarts(SessionPlan),
-    /// The same, in place of the session that records the kernel for this trace.
+    /// Starts a session in place of the one that records the kernel for this trace.
     TakesKernel(SessionPlan),
     /// Stops the session of that name, which has lost so many events.
     SessionStops(&'static str, u32),
-    /// Switches a provider on.
+    /// Enables a provider.
     ProviderOn(Enabled),
-    /// Switches it off.
+    /// Disables a provider.
     ProviderOff(Enabled),
     /// Registers a provider.
     Registers(Guid),
-    /// Takes it back.
+    /// Unregisters a provider.
     Unregisters(Guid),
     /// Loses an event of that id.
     LosesEvent(Enabled, u16),
@@ -156,7 +156,7 @@ impl Major {
 pub(crate) struct FileOperation {
     pub(crate) major: Major,
     pub(crate) file: File,
-    /// Of a transfer.
+    /// Bytes of a transfer.
     pub(crate) bytes: u32,
 }
 
@@ -165,22 +165,22 @@ pub(crate) struct FileOperation {
 pub(crate) struct Callback {
     /// Function of the driver.
     pub(crate) routine: Function,
-    /// It is called when the operation is done, not before it.
+    /// The callback is called when the operation is done, not before it.
     pub(crate) is_post: bool,
 }
 
 /// How a page is found that was not mapped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FaultKind {
-    /// It is still in memory.
+    /// The page is still in memory.
     Transition,
-    /// It is a new one, of zeros.
+    /// The page is a new one, of zeros.
     DemandZero,
-    /// It is copied, since others have it, too.
+    /// The page is copied, since others have it, too.
     CopyOnWrite,
-    /// It guards the end of a stack.
+    /// The page guards the end of a stack.
     GuardPage,
-    /// There is none.
+    /// There is no page.
     AccessViolation,
 }
 
@@ -267,7 +267,7 @@ pub(crate) enum ObjectKind {
 }
 
 impl ObjectKind {
-    /// Those that the lists of types have at begin and end.
+    /// Types that the rundowns at the start and the end list.
     pub(crate) const ALL: [Self; 4] = [Self::Event, Self::Mutant, Self::File, Self::Key];
 
     pub(crate) const fn number(self) -> u16 {
@@ -301,7 +301,7 @@ pub(crate) struct ObjectPlan {
 /// Type of an object of the window manager, as the table of handles numbers it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct GuiKind {
-    /// It is one of GDI, not of USER.
+    /// The object belongs to GDI, not to USER.
     pub(crate) is_gdi: bool,
     pub(crate) number: u32,
     pub(crate) name: &'static str,
@@ -349,15 +349,15 @@ pub(crate) struct Enabled {
 pub(crate) enum CollectionStep {
     /// All threads are asked to stop, for that reason.
     SuspendBegins(u32),
-    /// They have stopped.
+    /// All threads have stopped.
     SuspendEnds,
     /// A collection of that generation begins, and whether it goes on in the background.
     Begins(u32, bool),
-    /// The one that is in the background ends, or the other one.
+    /// The collection in the background ends (`true`), or the blocking one.
     Ends(bool),
-    /// Threads are let run again.
+    /// Resuming the threads begins.
     RestartBegins,
-    /// They run.
+    /// All threads run again.
     RestartEnds,
 }
 

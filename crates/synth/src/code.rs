@@ -66,6 +66,8 @@ impl CodeMap {
     pub(crate) fn function(&mut self, modules: &Table<Module, ModulePlan>, frame: &str) -> Function {
         let (alias, name) = frame.split_once('!').unwrap_or_default();
         let module = modules.iter().find(|(_, plan)| plan.alias == alias);
+        // Scenarios are data of this crate: a wrong name is found by the tests, and a release build gives the
+        // kernel the function.
         debug_assert!(module.is_some(), "no module for {frame}");
         let module = module.map_or(Module(0), |(module, _)| module);
         *self.by_name.entry((module, name.to_owned())).or_insert_with(|| {
@@ -90,6 +92,7 @@ impl CodeMap {
         for path in self.paths.keys() {
             let functions = self.paths[path].functions.clone();
             let (mut kernel, mut user) = (Vec::new(), Vec::new());
+            // Paths are written outermost first, stacks innermost first.
             for (position, function) in functions.iter().enumerate().rev() {
                 let address = self.call_site(modules, *function, functions.get(position + 1).copied());
                 if modules[self.functions[*function].module].is_kernel() { &mut kernel } else { &mut user }

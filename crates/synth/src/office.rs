@@ -32,7 +32,7 @@ pub(crate) fn plan(options: &Options) -> Plan {
         is_sampled: true,
         hybrid: None,
         interval: INTERVAL,
-        tells_starts: false,
+        reports_starts: false,
         keys: Table::default(),
         handles: Vec::new(),
         sessions: Vec::new(),

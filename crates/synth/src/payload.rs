@@ -62,6 +62,7 @@ impl Payload {
     /// UTF-16 text in a field of `units` units.
     pub(crate) fn wide_fixed(&mut self, text: &str, units: usize) -> &mut Self {
         let end = self.0.len() + 2 * units;
+        // A text that is too long is cut, its end included.
         self.wide(text).0.resize(end, 0);
         self
     }

@@ -62,7 +62,7 @@ pub(crate) struct Plan {
     /// Ticks between two samples of a processor.
     pub(crate) interval: u32,
     /// The truth reports what starts and exits of processes cost.
-    pub(crate) tells_starts: bool,
+    pub(crate) reports_starts: bool,
     /// Keys of the registry that have a control block at some time.
     pub(crate) keys: Table<RegistryKey, KeyPlan>,
     /// Handles that are open before the trace.
@@ -120,11 +120,11 @@ pub(crate) struct PowerPlan {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct KeyPlan {
     pub(crate) path: &'static str,
-    /// Its control block has that place, which another key may have at another time.
+    /// Place of its control block, which another key may have at another time.
     pub(crate) place: u32,
-    /// It has its control block from before the trace.
+    /// Whether the key has a control block from before the trace.
     pub(crate) is_there: bool,
-    /// That is listed when the session begins; else only when it ends.
+    /// The control block is listed when the session starts; otherwise only when the session ends.
     pub(crate) is_listed_first: bool,
 }
 
@@ -196,6 +196,7 @@ impl ModulePlan {
     }
 
     pub(crate) const fn is_kernel(&self) -> bool {
+        // Addresses of the kernel are the upper half of the address space.
         self.base >> 63 != 0
     }
 }
@@ -227,20 +228,20 @@ pub(crate) struct ThreadPlan {
     /// What it does, if that is a script.
     pub(crate) script: Option<Script>,
     pub(crate) born: Born,
-    /// When it ends, in per mille of the duration. `None`: it runs on.
+    /// When the thread ends, in per mille of the duration. `None`: it runs on.
     pub(crate) dies: Option<u32>,
     /// Address of its start function.
     pub(crate) start: u64,
-    /// It runs on efficient cores only.
+    /// The thread runs on efficient cores only.
     pub(crate) efficient: bool,
 }
 
 /// Where a thread comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Born {
-    /// It runs from before.
+    /// The thread runs from before the trace.
     Before,
-    /// That thread starts it, and when, in per mille of the duration.
+    /// The thread that starts it, and when, in per mille of the duration.
     At(Thread, u32),
     /// A step of a script starts it.
     Started,
@@ -257,9 +258,9 @@ pub(crate) enum Action {
     Input(u32, u32),
     /// Asks a server and waits for its answer.
     Call,
-    /// Waits for a question.
+    /// Waits for the call of a client.
     Serve,
-    /// Answers it.
+    /// Answers the call.
     Reply,
     /// Gives a work item to a kernel worker.
     Post,
@@ -269,7 +270,7 @@ pub(crate) enum Action {
     Signal(Thread),
     /// Waits for a signal.
     AwaitSignal,
-    /// Opens a file, reads from it, closes it. That many times in a thousand the cache has it.
+    /// Opens a file, reads from it, closes it. The cache has it in so many of a thousand cases.
     Read {
         /// Per mille.
         cached: u64,
@@ -305,5 +306,6 @@ impl FilePlan {
 
 /// `FileKey` of a file.
 pub(crate) const fn file_key(file: File) -> u64 {
+    // One key for each file, unlike the object of an open file, which belongs to a thread here.
     0xFFFF_C50B_2000_0000 + 0x1C0 * file.0 as u64
 }

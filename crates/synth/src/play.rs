@@ -54,6 +54,8 @@ impl Play {
     pub fn of(wanted: &Wanted<'_>) -> std::result::Result<Self, Unplayable> {
         let Wanted { name, options, strength_percent, is_healthy } = *wanted;
         if let Some(scenario) = crate::find(name) {
+            // What a scenario has not is refused, not ignored: a trace that is not what was asked for is
+            // worse than none.
             let is_usual = strength_percent == 100 && !is_healthy;
             let scenario = is_usual.then_some(Self::Scenario(scenario, options));
             return scenario.ok_or_else(|| Unplayable::ForCards(name.to_owned()));

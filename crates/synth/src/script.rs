@@ -32,13 +32,13 @@ pub(crate) enum Step {
     Click(Path, u32),
     /// Waits until the event is signalled, for that reason.
     Await(Path, u8, Event),
-    /// Signals it.
+    /// Signals the event.
     Set(Path, Event),
     /// Reads a file from the disk: opens it, reads that many parts of it, and closes it.
     Read(Path, Reading),
     /// Writes a file through the cache: opens it, writes that many parts of it, and closes it.
     Write(Path, Reading),
-    /// The same, and waits until the disk has each part.
+    /// Writes a file as [`Step::Write`] does, and waits until the disk has each part.
     WriteOut(Path, Reading),
     /// Waits for that many pages of a mapped file that have to be read from the disk.
     PageIn(Path, Reading),
@@ -60,7 +60,7 @@ pub(crate) enum Step {
     Start(Path, Thread),
     /// A call that the truth reports begins; it also reports what the other thread did meanwhile.
     Begin(&'static str, Option<Thread>),
-    /// It ends.
+    /// The call of [`Step::Begin`] ends.
     End,
     /// From here to [`Step::ActsNoMore`] the cause of that card acts on the thread, or on who waits for it.
     Acts(&'static str),
@@ -93,7 +93,7 @@ pub(crate) struct Reading {
 pub(crate) struct Ask {
     pub(crate) port: Port,
     pub(crate) file: File,
-    /// Stack of the wait, and its reason; the other one is that of the sending.
+    /// Stack of the wait, and its reason. The stack of the step itself is that of the sending.
     pub(crate) waits: Path,
     pub(crate) reason: u8,
 }
@@ -194,7 +194,7 @@ impl Builder {
             is_sampled: true,
             hybrid: None,
             interval: INTERVAL,
-            tells_starts: false,
+            reports_starts: false,
             keys: Table::default(),
             handles: Vec::new(),
             sessions: Vec::new(),
@@ -248,6 +248,8 @@ impl Builder {
 
     /// A process or thread id that nobody has.
     pub(crate) fn id(&mut self) -> u32 {
+        // Ids of Windows are multiples of four with gaps between them. Neither depends on the seed, so that a
+        // process has the same id in all traces of a scenario.
         self.next_id += 4 * (1 + crate::rng::mix(self.next_id.into()) as u32 % 12);
         self.next_id
     }
@@ -261,8 +263,8 @@ impl Builder {
     }
 
     /// The truth reports what starts and exits of processes cost.
-    pub(crate) const fn tells_starts(&mut self) {
-        self.plan.tells_starts = true;
+    pub(crate) const fn reports_starts(&mut self) {
+        self.plan.reports_starts = true;
     }
 
     pub(crate) fn key(&mut self, plan: KeyPlan) -> RegistryKey {
@@ -306,6 +308,7 @@ impl Builder {
 
     pub(crate) fn file(&mut self, path: impl Into<Cow<'static, str>>) -> File {
         let path = path.into();
+        // One path is one file, with one key: programs that name the same file meet at it.
         let known = self.plan.files.iter().find(|(_, file)| file.path == path).map(|(file, _)| file);
         known.unwrap_or_else(|| self.plan.files.push(FilePlan { path }))
     }
@@ -364,7 +367,7 @@ impl Builder {
             script: None,
             born: Born::Before,
             dies: None,
-            // The place is known when the plan is complete.
+            // The number of the function: its address is known when the plan is complete.
             start,
             efficient: false,
         })
@@ -395,6 +398,8 @@ impl Builder {
 
     /// The plan, with all functions in their places.
     pub(crate) fn finish(mut self) -> Plan {
+        // Routines of interrupts are functions like all others, so that samples in them get names from the
+        // symbol files.
         let names = [
             "nt!PoIdle",
             "storport!RaidUnitCompleteRequest",
@@ -410,6 +415,7 @@ impl Builder {
         let [idle, in_dpc, timer, disk, disk_dpc, keyboard, keyboard_dpc] =
             functions.map(|function| plan.code.address(&plan.modules, function));
         plan.routines = Routines {
+            // Samples hit the inside of a function, never its first byte.
             idle: idle + 0x3B,
             in_dpc: in_dpc + 0x18,
             timer,

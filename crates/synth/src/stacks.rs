@@ -32,6 +32,8 @@ const ALL_NEW: u64 = 64;
 const GROWTH: u64 = 6;
 /// Digits of a stack's number, one frame each.
 const DIGITS: u32 = 6;
+// Six digits of seven bits: four trillion stacks before two are equal, and each digit reaches less than
+// 0x4_0000 bytes, the distance of two levels.
 const DIGIT_BITS: u32 = 7;
 
 const NTOSKRNL: Module = Module(0);
@@ -84,6 +86,8 @@ impl Had {
     /// Number of the next stack.
     fn next(&mut self, rng: &mut Rng) -> u64 {
         self.all += 1;
+        // The slope of the law n^0.6 at this point is 0.6 · distinct / all: in integers, since floating point
+        // differs between platforms.
         let is_new = self.all <= ALL_NEW || rng.below(10 * self.all) < GROWTH * self.distinct;
         if is_new {
             self.distinct += 1;
@@ -133,6 +137,8 @@ impl Stacks {
             self.digits(self.modules[NTOSKRNL] + 0x20_0000, number, &mut frames.kernel);
             frames.kernel.push(self.modules[NTOSKRNL] + 0x3F_6BE8);
         } else {
+            // A quarter of the samples is in a system call. Whether one is follows from its number, so that
+            // equal numbers stay equal stacks.
             if taken != Taken::Sample || mix(number).is_multiple_of(4) {
                 self.kernel_code(taken, number, &mut frames.kernel);
             }

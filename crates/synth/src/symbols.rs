@@ -58,6 +58,7 @@ fn file(code: &CodeMap, module: Module, image: &ModulePlan) -> SymbolFile {
             function(&mut text, plan, named(&[INLINED.0], plan));
         }
     }
+    // Public symbols stand behind all functions, as the dumpers of Breakpad write them.
     for plan in functions.iter().filter(|plan| named(&PUBLIC, plan)) {
         let _ = writeln!(text, "PUBLIC {:x} 0 {}", plan.rva, plan.name);
     }
@@ -68,12 +69,14 @@ fn file(code: &CodeMap, module: Module, image: &ModulePlan) -> SymbolFile {
 fn function(text: &mut String, plan: &FunctionPlan, inlines: bool) {
     let FunctionPlan { name, rva, size, .. } = plan;
     let _ = writeln!(text, "FUNC {rva:x} {size:x} 0 {name}");
+    // A line number that follows from the name stays the same when other functions come to the image.
     let (first, part) = (20 + hash(name) as u32 % 2000, size / LINES);
     if inlines {
         let _ = writeln!(text, "INLINE 0 {} 0 0 {:x} {part:x}", first + LINE_STEP, rva + part);
     }
     for number in 0..LINES {
         let start = number * part;
+        // The last line takes what the division leaves, since lines have to cover the whole function.
         let len = if number + 1 == LINES { size - start } else { part };
         let (line, file) = if inlines && number == 1 { (41, 1) } else { (first + LINE_STEP * number, 0) };
         let _ = writeln!(text, "{:x} {len:x} {line} {file}", rva + start);

@@ -87,6 +87,7 @@ impl<K: Key, T> Table<K, T> {
     }
 }
 
+// By hand: the derived form would ask that rows and keys have defaults.
 impl<K, T> Default for Table<K, T> {
     fn default() -> Self {
         Self { rows: Vec::new(), key: PhantomData }

@@ -83,7 +83,7 @@ pub(crate) struct Tape<W> {
     latest: BTreeMap<u16, i64>,
     pub(crate) counts: Counts,
     payload: Payload,
-    /// Nobody records events of the kernel any more.
+    /// Events of the kernel are not recorded any more.
     is_kernel_over: bool,
 }
 
@@ -104,6 +104,7 @@ impl<W: Write + Seek> Tape<W> {
             masks.u32(group);
         }
         masks.u32(80);
+        // Windows writes the enabled groups twice: as extension (5) and as end extension (32) of the header.
         for opcode in [5, 32] {
             let (context, payload) = (KernelContext::ids(0, 0), masks.0.as_slice());
             let (timestamp, version) = (T0, 2);
@@ -140,6 +141,7 @@ impl<W: Write + Seek> Tape<W> {
     /// somebody else has taken.
     pub(crate) fn ends_kernel(&mut self) -> Result<()> {
         self.now += 1;
+        // The session that is taken ends properly, so that its keys get their definitions.
         self.writer.rundown_stack_keys()?;
         self.is_kernel_over = true;
         Ok(())
@@ -199,7 +201,7 @@ impl<W: Write + Seek> Tape<W> {
         self.processor_power_at(event, payload).map(|_| ())
     }
 
-    /// The same. Returns its time.
+    /// Writes an event as [`Tape::processor_power`] does. Returns its time.
     pub(crate) fn processor_power_at(
         &mut self,
         (id, version): (u16, u8),
@@ -249,6 +251,7 @@ impl<W: Write + Seek> Tape<W> {
 
     /// Writes a record of the merge step, with the time of the event that comes next.
     pub(crate) fn merge(&mut self, cpu: u16, record: &MergeRecord<'_>) -> Result<()> {
+        // The clock stands still: merge records share the time of the event that they belong to.
         self.writer.write_merge_record(cpu, self.now + 1, record)?;
         *self.counts.classic.entry(identity(record)).or_default() += 1;
         self.counts.add(cpu, "full64", 1);
@@ -281,6 +284,8 @@ impl<W: Write + Seek> Tape<W> {
         if self.is_kernel_over {
             return Ok(());
         }
+        // Only the writer knows whether a stack needs a new key, so the events are counted by what it says
+        // before and behind.
         let before = self.writer.stack_counts();
         write(&mut self.writer, self.now)?;
         self.latest.insert(cpu, self.now);
@@ -298,6 +303,7 @@ impl<W: Write + Seek> Tape<W> {
 
     /// Ends the trace. Gives back the sink, the counts and the raw time of the end.
     pub(crate) fn finish(mut self) -> Result<(W, Counts, i64)> {
+        // Each key that is in use gets a definition when the writer finishes.
         let keys = self.writer.stack_counts().in_use;
         self.counts.add_kernel(0, Kind(STACK, 36, 2), PERFINFO, keys);
         // Behind the definitions of keys, which the writer puts behind everything else.

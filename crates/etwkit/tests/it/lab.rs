@@ -53,7 +53,7 @@ fn what_windows_alone_can_do_is_a_plan_elsewhere() {
     let plans = [
         (vec!["process-create", "--load", "user32"], "  1. It starts 40 processes, each of which starts 24"),
         (vec!["delay-load", out, "--processes", "50"], "  1. It starts 50 processes, which wait until all"),
-        (vec!["cfg-start", out, "--functions", "10"], "starts each of them and tells how the time grows"),
+        (vec!["cfg-start", out, "--functions", "10"], "starts each of them and shows how the time grows"),
     ];
     for (args, wanted) in plans {
         let output = lab(&args);

@@ -244,7 +244,7 @@ fn when_a_program_crashes_behind_the_start_nothing_stays_recording() {
 }
 
 #[test]
-fn missing_rights_counters_and_recordings_are_told() {
+fn missing_rights_counters_and_recordings_are_reported() {
     let (_folder, mut wpr) = machine();
     wpr.plant("no counters");
     let error = record(&mut wpr, true, &["start", "pmc"]).unwrap_err();
@@ -285,7 +285,7 @@ fn the_recorder_writes_its_file_when_ctrl_c_ends_the_one_who_waits() {
     };
     until(&|| folder.path().join("stopping").exists());
     let group = format!("-{}", waiting.id());
-    // As Ctrl-C does; of that signal itself shells tell programs in the background to take no notice.
+    // In place of the signal of Ctrl-C, which shells make programs in the background ignore.
     assert!(Command::new("kill").args(["-TERM", "--", &group]).status().unwrap().success());
     assert_eq!(waiting.wait().unwrap().code(), None, "it was to be ended by the signal");
     assert!(wpr.is_recording() && !etl.exists(), "the stop was over too soon to show anything");

@@ -84,7 +84,7 @@ fn every_five_minutes_there_is_a_file_and_the_oldest_make_room() {
 }
 
 #[test]
-fn a_recording_that_somebody_ends_is_told_and_begins_anew() {
+fn a_recording_that_somebody_ends_is_reported_and_starts_again() {
     let folder = tempfile::tempdir().unwrap();
     let ends = || fs::remove_file(folder.path().join("recording")).unwrap();
     let (said, files) = day(folder.path(), 400, &[], vec![(33, Box::new(ends))]);

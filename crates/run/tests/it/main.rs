@@ -107,8 +107,8 @@ fn failed_runs_are_recorded_and_do_not_end_the_others() {
     let mut tape = Tape::default();
     let plan = Plan { repeat: 2, ..plan("exit 3") };
     let outcome = run(&plan, &mut tape, GO_ON, &mut |_| Ok(())).unwrap();
-    let told: Vec<_> = outcome.rows.iter().map(|row| (row.status, row.problem.as_deref())).collect();
-    assert_eq!(told, [(Status::Failed, Some("exit code 3")); 2]);
+    let found: Vec<_> = outcome.rows.iter().map(|row| (row.status, row.problem.as_deref())).collect();
+    assert_eq!(found, [(Status::Failed, Some("exit code 3")); 2]);
     assert!(tape.said.borrow().iter().any(|said| said.contains("_TestStatus-Failed_")));
     assert_eq!(outcome.summaries[0].median_ms, None);
 }

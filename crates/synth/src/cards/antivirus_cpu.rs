@@ -46,11 +46,12 @@ fn plant(scene: &mut Scene) -> Planted {
         &[&calls],
         &[&format!("{}!HashStream nt!memcpy", driver.alias), &format!("{}!HashStream", driver.alias)],
     );
-    let tells = scene.b.path(&[&calls, &format!("{}!Queue nt!KeSetEvent", driver.alias)]);
+    let notifies = scene.b.path(&[&calls, &format!("{}!Queue nt!KeSetEvent", driver.alias)]);
     let closes = scene.b.code(&[&main, CLOSES], &["Ntfs!NtfsFsdCleanup Ntfs!NtfsCommonCleanup"]);
     let sleeps = scene.b.waits(&[&main, SLEEPS]);
     let mut work = Vec::new();
     for number in 0..FILES {
+        // Drawn before the question whether the scene is sick, so that the twin does the same work.
         let own = scene.draw(2_400, 4_600);
         let file = scene.b.file(keep(format!(r"Data\{}\File_{number}.txt", image.alias)));
         work.extend([
@@ -59,7 +60,7 @@ fn plant(scene: &mut Scene) -> Planted {
         ]);
         if scene.is_sick() {
             let cost = scene.strong(6_000);
-            work.extend(scene.acts([Step::Run(looks, cost, cost), Step::Post(tells, port, file)]));
+            work.extend(scene.acts([Step::Run(looks, cost, cost), Step::Post(notifies, port, file)]));
         }
         work.push(Step::Run(closes, 150, 150));
     }

@@ -57,6 +57,8 @@ fn fetcher(scene: &mut Scene, program: crate::table::Program, port: Port) {
     let waits = scene.b.waits(&[begins[0], begins[1], WAIT_FOR_OBJECT]);
     let answers = scene.b.path(&[begins[0], begins[1], "KERNELBASE!SetEvent ntdll!NtSetEvent nt!KeSetEvent"]);
     let code = scene.b.code(&begins, &["winhttp!CFsm_SendRequest::RunSM"]);
+    // The wait is that of a timeout, which depends on the patience of the client and not on the load of the
+    // machine.
     let (low, high) = match scene.is_sick() {
         true => (scene.strong(2_400_000), scene.strong(2_600_000)),
         false => (300, 800),

@@ -34,10 +34,14 @@ fn plant(scene: &mut Scene) -> Planted {
     // So many percent more cycles for the same instructions.
     let more = scene.strong(60);
     let slowed = |amount: u32| amount * (100 + more) / 100;
+    // The other program computes for longer than the longest piece of work beside it, so that all of the
+    // piece is disturbed.
     let longest = slowed(220_000) + 20_000;
     let other_program = disturber(scene, other, go, longest);
     scene.b.pace(program, ALONE);
     if scene.is_sick() {
+        // As many cycles in a microsecond and fewer instructions: the processor is as fast, it waits for
+        // memory.
         let instructions = ALONE.instructions * 100 / (100 + more);
         scene.b.disturbs(program, other_program, Pace { instructions, llc_misses: 25, ..ALONE });
     }
@@ -54,9 +58,11 @@ fn plant(scene: &mut Scene) -> Planted {
         steps.extend([
             Step::Sleep(sleeps, 30_000, 50_000),
             Step::Set(sets, go),
+            // The other program has to run before the operation starts.
             Step::Sleep(sleeps, 2_000, 2_000),
         ]);
         steps.extend(scene.operation(scene.acts([Step::Run(code, beside, beside)])));
+        // The next round starts when the other program is done, so that the first half of it is undisturbed.
         let rest = longest - beside + 60_000;
         steps.push(Step::Sleep(sleeps, rest, rest));
     }
@@ -65,7 +71,7 @@ fn plant(scene: &mut Scene) -> Planted {
     Planted { culprit, victims: vec![program] }
 }
 
-/// A program that computes for a while whenever it is told to.
+/// A program that computes for a while whenever it is signalled.
 fn disturber(scene: &mut Scene, image: Image, go: Event, work: u32) -> Program {
     let program = scene.process(image, "/index", &[]);
     scene.b.pace(program, OTHER);

@@ -48,6 +48,7 @@ fn plant(scene: &mut Scene) -> Planted {
         let four = looks_up(scene, &first, lookup(1, keep(format!("::ffff:{address};"))), port);
         let six = looks_up(scene, &second, lookup(28, "2001:db8::7;"), port);
         let opens = scene.draw(2_000, 6_000);
+        // Both kinds of addresses are asked for at once: the operation lasts as long as the slower one.
         let asks = [Step::Set(sets, go)].into_iter().chain(four);
         let ends = [Step::Await(waits, reason::USER_REQUEST, done), Step::Run(connects, opens, opens)];
         steps.extend(scene.operation(asks.chain(ends)));
@@ -61,7 +62,7 @@ fn plant(scene: &mut Scene) -> Planted {
     Planted { culprit: server, victims: vec![program] }
 }
 
-/// The other thread looks up the name as well when it is told to.
+/// The other thread looks up the name as well when it is signalled.
 fn helps(scene: &mut Scene, main: &str, six: Vec<Step>, (go, done): (Event, Event)) -> Vec<Step> {
     let waits = scene.b.waits(&[main, WAIT_FOR_OBJECT]);
     let sets = scene.b.path(&[main, SETS_EVENT]);
@@ -111,6 +112,7 @@ fn resolver(scene: &mut Scene, port: Port) {
         Step::Run(code, 80, 80),
         Step::Answer(answers),
     ]);
+    // Two threads, since each name is asked for both kinds of addresses at the same time.
     for _ in 0..2 {
         let thread = scene.b.thread(program, 9, main[1]);
         scene.b.script(thread, &[], &steps);

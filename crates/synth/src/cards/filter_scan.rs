@@ -51,6 +51,8 @@ fn plant(scene: &mut Scene) -> Planted {
         let work = scene.draw(4_000, 12_000);
         scene.b.script(child, &[Step::Run(works, work, work)], &[]);
         let before = scene.draw(800, 1_600);
+        // The twin asks as well and is answered at once: the driver is on the stack in both, and only the
+        // length of the wait differs.
         let asks = scene.acts([Step::Ask(sends, Ask { port, file, waits, reason: reason::EXECUTIVE })]);
         let begun = std::iter::once(Step::Run(begins, before, before)).chain(asks);
         let rest = [Step::Run(begins, 400, 400), Step::Start(inserts, child)];

@@ -47,10 +47,12 @@ fn plant(scene: &mut Scene) -> Planted {
     let (pages, parts) = (scene.strong(PAGES), scene.draw(3, 5));
     let mut steps = vec![Step::Sleep(sleeps, 400_000, 700_000)];
     for part in 0..parts {
+        // The remainder goes to the first parts, one page each, so that the sum is exact.
         let pages = pages / parts + u32::from(part < pages % parts);
         let works = if scene.is_sick() {
             Step::HardFault(faults, reading(file, pages, 16_384, (code, WORK_US, WORK_US)))
         } else {
+            // The twin does the same work with each page and waits for none.
             Step::Run(code, pages * WORK_US, pages * WORK_US)
         };
         steps.extend(scene.operation(scene.acts([works])));

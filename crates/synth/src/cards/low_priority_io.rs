@@ -35,6 +35,7 @@ fn plant(scene: &mut Scene) -> Planted {
     let read = scene.acts([Step::Read(reads, reading(file, count, bytes, (code, 200, 200)))]);
     let steps = scene.operation([Step::Sleep(sleeps, 300_000, 300_000)].into_iter().chain(read));
     scene.b.script(thread, &steps, &[Step::Sleep(sleeps, 300_000, 600_000), Step::Run(code, 100, 300)]);
+    // Another program with more I/O in less time: volume alone must not make a suspect.
     builder(scene);
     let culprit = format!("svchost.exe ({})", scene.b.pid(program));
     Planted { culprit, victims: vec![program] }

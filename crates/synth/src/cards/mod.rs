@@ -124,10 +124,10 @@ pub struct Case {
     pub cpus: u16,
     /// The twin: the same actors with the same load, and no defect.
     pub is_healthy: bool,
-    /// Things happen beside that look bad and harm nobody.
+    /// Other things happen as well that look bad and harm nobody.
     pub has_decoys: bool,
-    /// Companies, programs, drivers, files and hosts are called by letters of this seed, which look like
-    /// nothing, instead of names of [`Case::seed`]. All else stays.
+    /// Companies, programs, drivers, files and hosts have names of random letters from this seed, in place of
+    /// the names from [`Case::seed`]. All else stays.
     pub renamed: Option<u64>,
 }
 
@@ -154,6 +154,7 @@ impl Case {
     pub fn write<W: Write + Seek>(&self, sink: W) -> Result<(W, Truth)> {
         let sick = vec![!self.is_healthy; self.cards.len()];
         let (plan, planted) = Scene::play(self, &sick);
+        // Before the plan goes into the simulation, since ids and names are in the plan.
         let victims: Vec<Vec<Victim>> = planted.iter().map(|planted| victims(&plan, planted)).collect();
         let (sink, mut truth) = self.simulate(plan, sink)?;
         for (at, (card, planted)) in self.cards.iter().zip(planted).enumerate() {
@@ -192,9 +193,11 @@ impl Case {
         symbols::files(&Scene::play(self, &vec![!self.is_healthy; self.cards.len()]).0)
     }
 
-    /// How much longer the operation of a card takes than if that card alone were healthy.
+    /// How much longer the operation of a card takes than if this card alone were healthy.
     fn cost(&self, card: usize, truth: &Truth) -> Result<i64> {
         let sick: Vec<bool> = (0..self.cards.len()).map(|other| other != card).collect();
+        // The twin is simulated in full, since a defect also costs what it displaces: queues behind the disk,
+        // preemptions, caches. Only its truth is needed.
         let (_, twin) = self.simulate(Scene::play(self, &sick).0, Nowhere::default())?;
         let name = self.cards.get(card).map_or("", |card| card.name);
         Ok(operations_ns(truth, name) - operations_ns(&twin, name))

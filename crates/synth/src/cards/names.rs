@@ -29,10 +29,11 @@ pub(crate) struct Names {
 
 impl Names {
     pub(crate) fn new(seed: u64) -> Self {
+        // Another sequence than that of the scene, so that names can change and everything else stays.
         Self { rng: Rng::new(seed ^ 0x6E61_6D65), given: Vec::new(), is_strange: false }
     }
 
-    /// Names that look like nothing.
+    /// Names of random letters, which resemble no real names.
     pub(crate) fn strange(seed: u64) -> Self {
         Self { is_strange: true, ..Self::new(seed) }
     }
@@ -41,6 +42,7 @@ impl Names {
     pub(crate) fn word(&mut self) -> String {
         loop {
             let word = if self.is_strange { self.letters() } else { self.syllables() };
+            // Two equal names would make a culprit ambiguous.
             if !self.given.contains(&word) {
                 self.given.push(word.clone());
                 return word;

@@ -49,6 +49,8 @@ fn plant(scene: &mut Scene) -> Planted {
         let parse = scene.draw(2_000, 6_000);
         let open = FileOperation { major: Major::Create, file, bytes: 0 };
         let opens = scene.acts([
+            // The operation is open while the redirector waits, so that the event of its end carries the
+            // whole time.
             Step::Act(begins, Act::FileBegins(open)),
             Step::Ask(sends, Ask { port, file, waits, reason: reason::EXECUTIVE }),
             Step::Act(begins, Act::FileEnds(0)),

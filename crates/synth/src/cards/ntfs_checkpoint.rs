@@ -28,6 +28,7 @@ const WRITES: &str = "KERNELBASE!WriteFile ntdll!NtWriteFile nt!KiSystemServiceC
     nt!IopSynchronousServiceTail nt!IofCallDriver FLTMGR!FltpDispatch";
 
 fn plant(scene: &mut Scene) -> Planted {
+    // An event with one signal is a lock: whoever awaits it takes it, and setting it gives it back.
     let volume = scene.b.event(1);
     checkpoints(scene, volume);
     let maker = scene.maker();
@@ -50,6 +51,7 @@ fn plant(scene: &mut Scene) -> Planted {
     for number in 0..FILES {
         let own = scene.draw(2_200, 3_600);
         let file = scene.b.file(keep(format!(r"Export\{}\part{number}.dat", image.alias)));
+        // Only the waiting is the effect; a lock that is free takes no time and counts for nothing.
         work.extend(scene.acts([Step::Await(locks, reason::WR_RESOURCE, volume)]));
         work.extend([
             Step::Run(creates, 260, 260),

@@ -31,6 +31,8 @@ fn plant(scene: &mut Scene) -> Planted {
     let program = scene.process(image, "", &["user32.dll", "gdi32.dll"]);
     let click =
         format!("{} user32!DispatchMessageW {}!CForm::OnCreate", root(image, "wWinMain"), image.alias);
+    // The seed decides what leaks: a window, an object of GDI or a handle, whose events come from three
+    // sources.
     let (creates, destroys, made, gone) = match scene.draw(0, 2) {
         0 => (
             "user32!CreateWindowExW nt!KiSystemServiceCopyEnd win32kfull!NtUserCreateWindowEx",
@@ -54,6 +56,8 @@ fn plant(scene: &mut Scene) -> Planted {
     let (makes, destroys) = (scene.b.path(&[&click, creates]), scene.b.path(&[&click, destroys]));
     let fills = scene.b.code(&[&click], &[&format!("{}!CForm::Fill", image.alias), "ntdll!memcpy"]);
     let waits = scene.b.waits(&[&root(image, "wWinMain"), SLEEPS]);
+    // The twin destroys all that it makes each time. Closing is by age, so that the objects of a round go in
+    // the order of their creation.
     let left = if scene.is_sick() { MADE } else { 0 };
     let mut steps = vec![Step::Sleep(waits, 300_000, 500_000)];
     for _ in 0..scene.strong(ROUNDS) {

@@ -67,6 +67,7 @@ fn service(scene: &mut Scene, port: Port, path: &'static str) {
     let reads = scene.b.path(&[USER, RENDERS, QUERIES]);
     let code = scene.b.code(&[USER, RENDERS, QUERIES], &["nt!CmpQueryKeyValueData"]);
     let act = RegistryAct { operation: RegistryOperation::QueryValue, key, name: "PreferredLanguages" };
+    // The twin reads the value once for each page: the defect is that nobody keeps it, not that it is read.
     let count = if scene.is_sick() { scene.strong(READS) } else { 1 };
     let mut steps = vec![Step::Take(takes, port), Step::Run(renders, 8_000, 8_000)];
     for _ in 0..count {

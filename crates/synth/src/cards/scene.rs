@@ -90,6 +90,7 @@ impl Scene {
         let mut scene = Self {
             b: machine(case.cpus, seconds, &[], false),
             names: case.renamed.map_or_else(|| Names::new(case.seed), Names::strange),
+            // Never drawn from: each card and the decoys set a generator of their own.
             rng: Rng::new(0),
             strength_percent: case.strength_percent,
             is_sick: false,
@@ -99,11 +100,14 @@ impl Scene {
             added: 0,
         };
         background(&mut scene.b);
+        // Also where no card is about these: otherwise what a trace records would give its card away.
         scene.b.records(RECORDED);
         scene.b.power(PowerPlan { timers: Vec::new(), settings: vec![(PERSONALITY, BALANCED)] });
         let planted = case.cards.iter().zip(sick).map(|(card, sick)| scene.plant(case, card, *sick));
         let planted = planted.collect();
         if case.has_decoys {
+            // Decoys come last and draw from a generator of their own, so that they are the same beside every
+            // card, sick or healthy.
             scene.rng = Rng::new(case.seed ^ 0xDEC0);
             decoys::plant(&mut scene);
         }
@@ -112,7 +116,7 @@ impl Scene {
         (scene.b.finish(), planted)
     }
 
-    /// Adds what a card is about. Its chance is its own: what other cards draw changes nothing in it.
+    /// Adds what a card is about. Its random numbers are its own: what other cards draw changes nothing.
     fn plant(&mut self, case: &Case, card: &Card, is_sick: bool) -> Planted {
         self.rng = Rng::new(mix(case.seed) ^ u64::from(card.number));
         (self.is_sick, self.operation) = (is_sick, card.name);
@@ -144,8 +148,8 @@ impl Scene {
         std::iter::once(Step::Begin(self.operation, None)).chain(steps).chain([Step::End]).collect()
     }
 
-    /// Steps in which the defect is: the cause acts from the begin of the first one to the end of the last
-    /// one. In the twin there is none.
+    /// Steps in which the defect is: the cause acts from the start of the first one to the end of the last
+    /// one. The twin has these steps without a cause.
     pub(crate) fn acts(&self, steps: impl IntoIterator<Item = Step>) -> Vec<Step> {
         self.acting(Step::Acts(self.operation), steps)
     }
@@ -179,6 +183,8 @@ impl Scene {
     pub(crate) fn driver(&mut self, maker: &'static Maker) -> Image {
         let alias = keep(self.names.driver());
         let image = self.image((alias, ".sys"), DRIVERS, KERNEL, (maker, true));
+        // Drivers are mapped by the idle process, whose images are those of the kernel; all of them are known
+        // only when the scene is complete.
         self.kernel.push(image.module);
         image
     }
@@ -197,7 +203,7 @@ impl Scene {
         self.image((alias, ".dll"), folder, LIBRARIES, (maker, false))
     }
 
-    /// A library with a name that everybody knows, which its maker lets others bring along in their folders.
+    /// A library with a well-known name, which its maker allows others to ship in their own folders.
     pub(crate) fn redistributed(&mut self, maker: &'static Maker, alias: &'static str) -> Image {
         let folder = self.folder(maker);
         self.image((alias, ".dll"), folder, LIBRARIES, (maker, false))
@@ -222,6 +228,7 @@ impl Scene {
     }
 
     fn folder(&self, maker: &Maker) -> (&'static str, &'static str) {
+        // The legal form of a company is no part of its folder.
         let first = maker.company.split(' ').next().unwrap_or_default();
         let path = format!(r"Program Files\{first}\{}\", maker.product);
         (keep(format!(r"\Device\HarddiskVolume3\{path}")), keep(format!(r"C:\{path}")))
@@ -237,6 +244,7 @@ impl Scene {
         let (name, pdb) = (keep(format!("{alias}{ending}")), keep(format!("{alias}.pdb")));
         self.added += 1;
         let plan = image((alias, name, pdb), folder, (base + APART * self.added, SIZE), maker);
+        // Addresses and identities follow from the order in which images are added, not from chance.
         let identity = mix(self.added);
         let module = self.b.add_image(ModulePlan { is_nameless, identity, ..plan });
         Image { module, alias, name, path: keep(format!("{}{name}", folder.1)) }

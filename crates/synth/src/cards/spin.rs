@@ -60,6 +60,8 @@ fn plant(scene: &mut Scene) -> Planted {
         let own = scene.draw(100, 300);
         let mut steps = vec![Step::Run(solve, own, own)];
         if scene.is_sick() {
+            // Spinning takes the processor as computing does: only the stack shows that nothing useful is
+            // done.
             steps.push(Step::Run(spins, spin, spin));
         }
         steps.push(Step::Sleep(suspends, 60_000, 90_000));

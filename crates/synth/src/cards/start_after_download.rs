@@ -28,7 +28,7 @@ fn plant(scene: &mut Scene) -> Planted {
     scanner(scene, engine, port, SCAN);
     let maker = scene.maker();
     let tool = scene.executable(maker);
-    // A shell of Windows: nothing about the victim tells who is to blame.
+    // A shell of Windows: nothing about the victim shows who is to blame.
     let program = scene.windows_program("cmd.exe");
     let main = format!("{USER} cmd!Dispatch cmd!ExecPgm");
     let file = scene.b.file(keep(format!(r"Users\me\Downloads\{}", tool.name)));

@@ -54,6 +54,7 @@ fn plant(scene: &mut Scene) -> Planted {
         let tax = scene.strong(16_000);
         work.extend([Step::Run(own, serve, serve), Step::Run(calls, 900, 900)]);
         if scene.is_sick() {
+            // The tax lies on the way in and out of each call, so that it is a part of the program's own CPU.
             work.extend(scene.acts([Step::Run(taxed, tax, tax)]));
         }
     }

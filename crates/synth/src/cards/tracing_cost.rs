@@ -54,6 +54,8 @@ fn lock(
     code: crate::table::Code,
 ) -> Vec<Step> {
     let works = Step::Run(code, 3, 3);
+    // The twin takes the lock as well, but without events of it: what is wrong is the recording, not the
+    // program.
     if !scene.is_sick() {
         return vec![works];
     }

@@ -32,6 +32,8 @@ fn plant(scene: &mut Scene) -> Planted {
     let program = scene.process(image, "", &["user32.dll", "rpcrt4.dll"]);
     let other = scene.process(helper, "/serve", &["rpcrt4.dll"]);
     let (near, far) = (scene.b.port(), scene.b.port());
+    // The seed decides why the window hangs: it computes, waits for a thread of its own process, or for
+    // another process. A rule has to recognise all three by their stacks.
     let way = scene.draw(0, 2);
     let handler =
         format!("{} user32!DispatchMessageW {}!CFrame::WndProc", root(image, "wWinMain"), image.alias);

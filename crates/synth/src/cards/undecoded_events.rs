@@ -29,6 +29,7 @@ fn plant(scene: &mut Scene) -> Planted {
     let image = scene.executable(maker);
     let program = scene.process(image, "/trace", &[]);
     let main = root(image, "CSession::Run");
+    // A provider that no reader can know, as its GUID follows from the seed.
     let (high, low) = (mix(scene.draw(1, u32::MAX).into()), mix(scene.draw(1, u32::MAX).into()));
     let provider = Guid::from_bytes((u128::from(high) << 64 | u128::from(low)).to_le_bytes());
     let id = scene.draw(100, 200) as u16;

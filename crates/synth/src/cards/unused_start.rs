@@ -14,7 +14,7 @@ pub(super) const CARD: Card = Card {
     rule: "unused-start",
     description: "each run of a program begins late, since it initialises a library that it never uses",
     named: Named::WithoutCost(
-        "one run does not tell how fast it is without the library: the library and the programs that \
+        "one run does not show how fast it is without the library: the library and the programs that \
          initialise it have to be named",
     ),
     seconds: 8,
@@ -44,6 +44,7 @@ fn plant(scene: &mut Scene) -> Planted {
     let sleeps = scene.b.waits(&[&main, SLEEPS]);
     let runtime = [CORECLR, CLRJIT, CORE_LIB];
     for image in runtime {
+        // Two cards of one trace may both need the runtime.
         if scene.b.image(image.name).is_none() {
             scene.b.add_image(image);
         }
@@ -82,6 +83,7 @@ fn run(scene: &mut Scene, tests: Image, thread: Thread, (used, unused): (Image, 
             ],
         )
     };
+    // Both have code in either case: the twin maps the unused library and never runs it.
     let (first, second) = (initialises(scene, used), initialises(scene, unused));
     let alias = used.alias;
     let works = scene.b.code(

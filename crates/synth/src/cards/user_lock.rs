@@ -32,6 +32,7 @@ const MOVE: &str = "user32!DispatchMessageW user32!SetWindowPos nt!KiSystemServi
     win32kfull!NtUserSetWindowPos";
 
 fn plant(scene: &mut Scene) -> Planted {
+    // Mapped in the twin as well, where nobody waits in it: images must not give the card away.
     scene.windows("win32kbase.sys");
     scene.windows("gdi32.dll");
     let lock = scene.b.event(1);
@@ -104,6 +105,7 @@ fn compiles(scene: &mut Scene, tool: Image, thread: Thread, lock: Event) {
     let leaves =
         scene.b.path(&[&main, EXITS, "win32kbase!UserSessionSwitchLeaveCrit nt!ExReleaseResourceLite"]);
     let work = scene.draw(6_000, 30_000);
+    // Each exit takes the lock in the twin as well; only how long it is held differs.
     let hold = if scene.is_sick() { scene.strong(15_000) } else { 60 };
     let steps = [
         Step::Run(works, work, work),

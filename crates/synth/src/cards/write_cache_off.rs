@@ -12,7 +12,7 @@ pub(super) const CARD: Card = Card {
     rule: "write-cache-off",
     description: "an import waits for the disk at each write, since the write cache of the disk is off",
     named: Named::WithoutCost(
-        "one trace does not tell how fast the disk is with its cache: the disk is named whose cache is off",
+        "one trace does not show how fast the disk is with its cache: the disk is named whose cache is off",
     ),
     seconds: 8,
     plant,
@@ -28,6 +28,7 @@ const WRITES: &str = "KERNELBASE!WriteFile ntdll!NtWriteFile nt!KiSystemServiceC
     Ntfs!NtfsNonCachedIo Ntfs!NtfsWaitSync";
 
 fn plant(scene: &mut Scene) -> Planted {
+    // The setting is the whole defect; program and writes are the same in the twin.
     if scene.is_sick() {
         scene.b.writes_through();
     }

@@ -1,5 +1,5 @@
 //! Scenario `collections`: a service of .NET collects generation 0 and 1 while its threads stand still, and
-//! generation 2 in the background, with a pause at the begin and one in the middle; other collections come in
+//! generation 2 in the background, with a pause at the start and one in the middle; other collections come in
 //! between.
 
 use super::dotnet::{CLRJIT, CORE_LIB, CORECLR, HOST};
@@ -39,7 +39,7 @@ const COLLECTS: &str =
 /// Stacks of a thread that collects, and the lock that makes its pauses follow each other.
 #[derive(Debug, Clone, Copy)]
 struct Collector {
-    tells: Path,
+    suspends: Path,
     waits: Path,
     marks: Code,
     lock: Event,
@@ -49,7 +49,7 @@ impl Collector {
     fn new(b: &mut Builder, root: &[&str], lock: Event) -> Self {
         let root = root.join(" ");
         Self {
-            tells: b.path(&[&root, "coreclr!ThreadSuspend::SuspendEE"]),
+            suspends: b.path(&[&root, "coreclr!ThreadSuspend::SuspendEE"]),
             waits: b.waits(&[&root, WAIT_FOR_OBJECT]),
             marks: b.code(
                 &[&root],
@@ -64,12 +64,14 @@ impl Collector {
     }
 
     fn step(self, step: CollectionStep) -> Step {
-        Step::Act(self.tells, Act::Collects(step))
+        Step::Act(self.suspends, Act::Collects(step))
     }
 
     /// A pause with these steps in it.
     fn pause(self, reason: u32, inside: &[Step]) -> Vec<Step> {
         let mut steps = vec![
+            // The thread that collects in the background stops all threads as well: pauses of one process
+            // never overlap.
             Step::Await(self.waits, FOR_THREAD, self.lock),
             self.step(CollectionStep::SuspendBegins(reason)),
             Step::Run(self.marks, 10, 90),
@@ -80,7 +82,7 @@ impl Collector {
             self.step(CollectionStep::RestartBegins),
             Step::Run(self.marks, 2, 20),
             self.step(CollectionStep::RestartEnds),
-            Step::Set(self.tells, self.lock),
+            Step::Set(self.suspends, self.lock),
         ]);
         steps
     }
@@ -91,7 +93,7 @@ pub(crate) fn plan(options: &Options) -> Plan {
     background(&mut b);
     let ids = (b.id(), 804);
     let program = b.program(service(ids, "IndexSvc.exe", "IndexSvc.exe -service", SERVICE));
-    let (lock, begun, done) = (b.event(1), b.event(0), b.event(1));
+    let (lock, started, done) = (b.event(1), b.event(0), b.event(1));
     let main = "IndexSvc!Contoso.Index.Worker.Run";
     let thread = b.thread(program, 8, "coreclr!coreclr_execute_assembly");
     let collector = Collector::new(&mut b, &[USER, HOST, main, COLLECTS], lock);
@@ -121,24 +123,24 @@ pub(crate) fn plan(options: &Options) -> Plan {
             ],
         ));
     }
-    // The one before has to be done.
+    // The background collection of the round before has to be done: a runtime has one at a time.
     steps.push(Step::Await(collector.waits, FOR_THREAD, done));
     steps.extend(collector.pause(
         FOR_GC_PREP,
         &[collector.step(CollectionStep::Begins(2, true)), Step::Run(collector.marks, 100, 400)],
     ));
-    steps.push(Step::Set(collector.tells, begun));
+    steps.push(Step::Set(collector.suspends, started));
     b.script(thread, &[], &steps);
     let root = [USER, "coreclr!WKS::gc_heap::bgc_thread_function"];
     let thread = b.thread(program, 8, root[1]);
     let collector = Collector::new(&mut b, &root, lock);
     let mut steps =
-        vec![Step::Await(collector.waits, FOR_THREAD, begun), Step::Run(collector.marks, 8_000, 20_000)];
+        vec![Step::Await(collector.waits, FOR_THREAD, started), Step::Run(collector.marks, 8_000, 20_000)];
     steps.extend(collector.pause(FOR_GC_PREP, &[Step::Run(collector.marks, 200, 700)]));
     steps.extend([
         Step::Run(collector.marks, 4_000, 12_000),
         collector.step(CollectionStep::Ends(true)),
-        Step::Set(collector.tells, done),
+        Step::Set(collector.suspends, done),
     ]);
     b.script(thread, &[], &steps);
     b.finish()

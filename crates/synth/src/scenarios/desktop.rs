@@ -103,8 +103,10 @@ fn layout(b: &mut Builder, window: Window, lock: Event) {
     }
     steps.push(Step::Act(makes, Act::GuiTransforms));
     steps.extend(pause(b, window, 1_000, 4_000));
+    // The oldest objects of the process go first, whichever of its windows made them.
     steps.extend([Step::Act(frees, Act::GuiDestroys), Step::Act(frees, Act::GuiDestroys)]);
     let begins = b.path(&[USER, window.name]);
+    // Once and without an event: this window has the focus from before the trace.
     b.script(window.thread, &[Step::Act(begins, Act::FocusIs)], &steps);
 }
 
@@ -128,7 +130,7 @@ fn paints(b: &mut Builder, window: Window, lock: Event, focus: Option<[Thread; 4
 /// Computes without looking for messages, and hands a window to another program.
 fn types(b: &mut Builder, window: Window, lock: Event, other: Program) {
     let begins = b.path(&[USER, window.name]);
-    let tells = b.path(&[USER, window.name, "nt!KiSystemServiceCopyEnd win32kfull!NtUserGetMessage"]);
+    let looks = b.path(&[USER, window.name, "nt!KiSystemServiceCopyEnd win32kfull!NtUserGetMessage"]);
     let makes = b.path(&[USER, window.name, "nt!KiSystemServiceCopyEnd win32kfull!NtUserCreateWindowEx"]);
     let code = b.code(&[USER, window.name], &["Notes!CSpelling::Check", "Notes!CLayout::Wrap"]);
     let waits = b.waits(&[USER, window.name, SLEEPS]);
@@ -140,7 +142,7 @@ fn types(b: &mut Builder, window: Window, lock: Event, other: Program) {
             Step::Act(begins, Act::DelayBegins),
             Step::Run(code, 20_000, 40_000),
             Step::Sleep(waits, 10_000, 25_000),
-            Step::Act(tells, Act::DelayEnds(what)),
+            Step::Act(looks, Act::DelayEnds(what)),
         ]);
     }
     steps.push(Step::Act(makes, Act::GuiCreates(WINDOW)));

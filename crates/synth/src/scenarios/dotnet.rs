@@ -47,7 +47,7 @@ pub(super) struct Prompt {
 }
 
 impl Prompt {
-    /// One whose image has that place among those of the scenario.
+    /// A prompt with these images, the executable first.
     pub(super) fn new(b: &mut Builder, cmd: &'static [Module]) -> Self {
         let ids = (b.id(), 5120);
         let program = b.program(user_program(ids, "cmd.exe", r"C:\Windows\system32\cmd.exe", cmd));
@@ -76,7 +76,7 @@ impl Prompt {
         self.steps.push(Step::Click(reads, at_ms));
     }
 
-    /// It starts a process and waits for its end.
+    /// The prompt starts a process and waits for its end.
     pub(super) fn starts(&mut self, b: &mut Builder, thread: Thread, ended: Event) {
         let prepares = b.code(&[USER, "cmd!main cmd!Dispatch"], &["cmd!SearchForExecutable"]);
         let creates = b.path(&[USER, CREATES]);
@@ -88,9 +88,10 @@ impl Prompt {
         ]);
     }
 
-    /// That was the last command.
+    /// No command follows; the prompt waits for input until the trace ends.
     pub(super) fn done(mut self, b: &mut Builder) {
         let reads = b.waits(&[USER, "cmd!main cmd!Parser cmd!ReadBufFromConsole ntdll!NtReadFile"]);
+        // The prompt outlives the trace: it waits for input that does not come.
         let never = b.event(0);
         self.steps.push(Step::Await(reads, FOR_THREAD, never));
         b.script(self.thread, &self.steps, &[]);
@@ -122,6 +123,7 @@ pub(super) fn tiers(b: &mut Builder, program: Program, times: usize) -> Thread {
     let sleeps = b.waits(&[root[0], root[1], "coreclr!ClrSleepEx", SLEEPS]);
     let compiles = b.code(&root, &["coreclr!MethodDesc::JitCompileCode clrjit!jitNativeCode"]);
     let once = [Step::Sleep(sleeps, 100_000, 110_000), Step::Run(compiles, 900, 3_200)];
+    // The thread ends by itself, as the runtime lets it go when no method is left to compile again.
     b.script(thread, &once.repeat(times), &[]);
     thread
 }

@@ -128,7 +128,7 @@ type Fails = Option<(&'static str, u32)>;
 
 pub(crate) fn plan(options: &Options) -> Plan {
     let mut b = machine_of(options.cpus.unwrap_or(4), 1, &IMAGES, KERNEL_IMAGES);
-    // Faults, callbacks of filters and their failures.
+    // Page faults, callbacks of filters, and failures of callbacks, which have a flag of their own.
     b.records(&[(0, 0x400_0000), (4, 0x8_0000 | 0x10_0000 | 0x40_0000)]);
     background(&mut b);
     let port = b.port();
@@ -140,6 +140,7 @@ pub(crate) fn plan(options: &Options) -> Plan {
         let mut steps = pause(&mut b, name, 2_000, 9_000);
         for number in 0..5 {
             let file = b.file(format!(r"Users\anna\Plans\week{}.plan", 5 * thread + number));
+            // One open fails in the driver that is called first, and one in the last driver.
             let fails = match (thread, number) {
                 (0, 3) => Some(("nwshield", INFECTED)),
                 (1, 2) => Some(("vltcrypt", CONFLICT)),
@@ -154,6 +155,7 @@ pub(crate) fn plan(options: &Options) -> Plan {
     let name = "Backup!CCollector::ThreadProc";
     let thread = b.thread(backup, 7, name);
     let mut steps = pause(&mut b, name, 20_000, 40_000);
+    // Files that the planner uses as well: a path has operations of several processes.
     for number in [1, 4, 7] {
         let file = b.file(format!(r"Users\anna\Plans\week{number}.plan"));
         steps.extend(uses(&mut b, name, (port, file), &[Read, Read], None));

@@ -144,6 +144,8 @@ fn scanner(b: &mut Builder, port: Port) {
         Step::Run(unpacks, 60, 200),
         Step::Run(scans, 1_200, 3_400),
         Step::Answer(answers),
+        // Behind the answer: the scanner takes CPU that nobody waits for, beside the time that the program
+        // waits for it.
         Step::Run(scans, 2_000, 6_000),
     ];
     for _ in 0..2 {
@@ -194,6 +196,8 @@ fn checkpoints(b: &mut Builder, volume: Event) {
 /// A process that writes all files.
 fn run(b: &mut Builder, prompt: &mut Prompt, shared: Shared) {
     let (program, main) = prompt.child(b, "FileWriter.exe", shared.kind.line, WRITER);
+    // The scanner and the cold cache take instructions per cycle from the program: the kinds of this scenario
+    // differ in that, too.
     b.pace(program, shared.kind.pace);
     let ended = b.event(0);
     let mut steps = begins(b, HOST, 9_000, 30_000);

@@ -64,6 +64,7 @@ fn run(b: &mut Builder, prompt: &mut Prompt) {
     for done in &others {
         steps.push(Step::Start(starts, worker(b, program, *done)));
     }
+    // The main thread works as well, as the thread that calls `Parallel.Invoke` does.
     steps.extend(loads(b, &of_main));
     let waits = b.waits(&[of_main[0], of_main[1], of_main[2], WAIT_FOR_OBJECT]);
     steps.extend(others.into_iter().map(|done| Step::Await(waits, FOR_THREAD, done)));

@@ -80,7 +80,7 @@ pub(crate) fn plan(options: &Options) -> Plan {
     b.script(thread, &[], &steps);
     let ids = (b.id(), 5120);
     let browser = b.program(user_program(ids, "Browser.exe", "Browser.exe", BROWSER));
-    // Queries of one process for the same name and type at a time could not be told apart.
+    // Queries of one process for the same name and type at a time could not be distinguished.
     let tabs = [
         ("Browser!CTab::Load", "www.fabrikam.example", "ads.fabrikam.example"),
         ("Browser!CPrefetch::Run", "cdn.fabrikam.example", "img.fabrikam.example"),

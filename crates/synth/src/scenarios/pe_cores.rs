@@ -55,6 +55,7 @@ pub(crate) fn plan(options: &Options) -> Plan {
         ],
     );
     let steps = [Step::Run(indexes, 60_000, 140_000), Step::Sleep(pauses, 2_000, 9_000)];
+    // More threads than efficient cores, so that they wait for each other while the other cores idle.
     for _ in 0..6 {
         let thread = b.thread(catalog, 6, main[1]);
         b.is_efficient(thread);

@@ -80,6 +80,8 @@ fn logger(b: &mut Builder, thread: Thread, shared: &Shared) {
         Step::Await(waits, reason::WR_ALERT_BY_THREAD_ID, shared.lock),
         Step::Run(formats, 600, 1_200),
     ];
+    // While it has the lock: each renderer has a higher priority, so that the holder loses its processor
+    // right here.
     steps.extend(shared.draws.iter().map(|draws| Step::Set(posts, *draws)));
     steps.extend([Step::Run(formats, 3_000, 5_000), Step::Set(leaves, shared.lock)]);
     b.script(thread, &[], &steps);
@@ -95,6 +97,7 @@ fn alarm(b: &mut Builder, thread: Thread, holder: Thread, shared: &Shared) {
     let steps = [
         Step::Sleep(pauses, 60_000, 120_000),
         Step::Set(posts, shared.writes),
+        // Long enough for the logger to have the lock and for all renderers to run.
         Step::Sleep(pauses, 12_000, 20_000),
         Step::Begin("EnterCriticalSection", Some(holder)),
         Step::Await(waits, reason::WR_ALERT_BY_THREAD_ID, shared.lock),

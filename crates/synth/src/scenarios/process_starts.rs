@@ -46,11 +46,13 @@ const ENDS: &str = "KERNELBASE!TerminateProcess ntdll!NtTerminateProcess nt!KiSy
 
 pub(crate) fn plan(options: &Options) -> Plan {
     let mut b = machine(options.cpus.unwrap_or(4), 1, &IMAGES, false);
+    // System calls: the cost of a start counts from the call of its creator.
     b.records(&[(0, 0x80), (2, 0x40)]);
-    b.tells_starts();
+    b.reports_starts();
     background(&mut b);
     let ids = (b.id(), 5120);
     let make = b.program(user_program(ids, "Make.exe", "Make.exe all", MAKE));
+    // Each round has processes of its own, since a process of a plan lives once: so many fit into the trace.
     let rounds = 1000 * options.scale / ROUND_MS;
     for thread in 0..3 {
         creator(&mut b, (make, make), thread, ("Make!CJob::ThreadProc", rounds));
@@ -63,7 +65,8 @@ pub(crate) fn plan(options: &Options) -> Plan {
     b.script(thread, &[], &[Step::Sleep(waits, 50_000, 90_000), Step::Run(paints, 200, 900)]);
     let ids = (b.id(), 804);
     let broker = b.program(service(ids, "Broker.exe", "Broker.exe /service", BROKER));
-    // Children of the desktop, which the broker creates.
+    // The parent of these children is the desktop, and the broker creates them: readers must not take one for
+    // the other.
     creator(&mut b, (broker, desktop), 3, ("Broker!CRequest::Launch", rounds));
     b.finish()
 }
@@ -85,6 +88,7 @@ fn creator(
         steps.extend([Step::Sleep(waits, 8_000, 16_000), Step::Run(code, 200, 700)]);
         steps.extend(creates(b, name, Ok(first)));
         steps.push(Step::Sleep(waits, 18_000, 24_000));
+        // Out of step between the threads, so that failures and ends do not come all at the same time.
         if (round + number).is_multiple_of(2) {
             steps.extend(creates(b, name, Err(NOT_FOUND)));
             continue;
@@ -141,6 +145,8 @@ fn child(b: &mut Builder, parent: Program, flags: u32, waits: bool) -> (Program,
     let mut steps = vec![Step::Run(loads, 400, 1_200), Step::Run(works, 600, 3_000)];
     if waits {
         let waits = b.waits(&[main[0], main[1], SLEEPS]);
+        // Wakes often, since a thread ends only when it runs: the time from the request to the end stays
+        // short.
         b.script(thread, &steps, &[Step::Sleep(waits, 900, 2_500), Step::Run(works, 20, 80)]);
         return (program, thread);
     }

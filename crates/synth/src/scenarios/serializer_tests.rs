@@ -85,7 +85,7 @@ fn run(b: &mut Builder, prompt: &mut Prompt, line: &'static str) {
     let (program, main) = prompt.child(b, NAME, line, if is_old { OLD } else { NEW });
     let ended = b.event(0);
     let mut steps = if is_old { old(b) } else { new(b) };
-    // The runtime looks at the samples of its tiers while the test runs.
+    // Only the newer runtime compiles busy methods again, on a thread of its own while the test runs.
     if !is_old {
         let tiers = super::dotnet::tiers(b, program, 1);
         let starts = b.path(&[USER, HOST, "coreclr!TieredCompilationManager::CreateBackgroundWorker"]);
@@ -133,6 +133,7 @@ fn new(b: &mut Builder) -> Vec<Step> {
         ],
     );
     steps.extend([
+        // Outside of the measured call: the test looks faster than the process that a user waits for.
         Step::Run(unused, 120_000, 150_000),
         Step::Begin("FirstCall cross", None),
         Step::Run(tests, 55_000, 75_000),

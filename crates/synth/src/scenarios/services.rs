@@ -50,6 +50,7 @@ const ANSWERS: &str = "rpcrt4!LRPC_SCALL::SendReply ntdll!NtAlpcSendWaitReceiveP
 
 pub(crate) fn plan(options: &Options) -> Plan {
     let mut b = machine(options.cpus.unwrap_or(4), 1, &IMAGES, false);
+    // Messages (ALPC) are not among the groups that all scenarios record.
     b.records(&[(0, 0x10_0000)]);
     background(&mut b);
     let settings = b.message_port(r"\RPC Control\ContosoSettings");
@@ -73,6 +74,7 @@ fn calls(b: &mut Builder, root: &[&str], port: Port) -> [Step; 2] {
     let root = root.join(" ");
     let file = b.file(r"ProgramData\Contoso\Desktop\settings.db");
     let (sends, waits) = (b.path(&[&root, CALLS, SENDS]), b.waits(&[&root, CALLS]));
+    // The answer is received in the call that sent the request, with another stack.
     let takes = b.path(&[&root, CALLS, "nt!AlpcpReceiveSynchronousReply"]);
     [Step::Ask(sends, Ask { port, file, waits, reason: reason::WR_LPC_REPLY }), Step::Answered(takes)]
 }
@@ -115,6 +117,8 @@ fn serves(
 fn settings_service(b: &mut Builder, port: Port, storage: Port) {
     let ids = (b.id(), 804);
     let program = b.program(service(ids, "SettingsSvc.exe", "SettingsSvc.exe -service", SETTINGS));
+    // Two threads answer from the cache and a third one asks the next service: a port has servers of both
+    // kinds, and who gets a request is chance.
     serves(b, program, port, "SettingsSvc!CacheThread", (150, 700));
     let name = "SettingsSvc!LookupThread";
     let thread = b.thread(program, 9, name);

@@ -87,6 +87,7 @@ const fn query(at_us: u32, lasts_us: u32, (name, kind, result): (&'static str, u
 
 const A: u32 = 1;
 const AAAA: u32 = 28;
+// Names, answers and times are those of the case study, so that its numbers can be looked up in this trace.
 const OCULUS_NAMES: &str = "2a03:2880:f21c:80c1:face:b00c:0:32c2;::ffff:31.13.92.49;";
 const LOGIN_NAMES: &str = "::ffff:40.126.32.74;::ffff:20.190.160.14;::ffff:40.126.32.134;::ffff:40.126.32.72;\
     ::ffff:20.190.160.22;::ffff:40.126.32.136;::ffff:40.126.32.138;::ffff:40.126.32.68;";
@@ -177,6 +178,7 @@ fn asks(b: &mut Builder, (program, root): (Program, &str), queries: &[Query], re
     let hosts = b.file(r"Windows\System32\drivers\etc\hosts");
     let (mut steps, mut now_us) = (Vec::new(), 0);
     for query in queries {
+        // Sleeps are relative: a thread that is late with one query is late with those behind it.
         if query.at_us > now_us {
             let pause = query.at_us - now_us;
             steps.push(Step::Sleep(sleeps, pause, pause));
@@ -184,6 +186,8 @@ fn asks(b: &mut Builder, (program, root): (Program, &str), queries: &[Query], re
         now_us = query.at_us.max(now_us) + query.lasts_us;
         steps.extend([Step::Act(begins, Act::LookupBegins(query.lookup)), Step::Run(looks, 20, 40)]);
         if query.lasts_us > 0 {
+            // A thread and a port of its own for each query, so that no query waits for another one and each
+            // lasts exactly as long as it says.
             let port = serves(b, resolver, query.lasts_us);
             steps.push(Step::Ask(begins, Ask { port, file: hosts, waits, reason: reason::WR_LPC_REPLY }));
             steps.push(Step::Run(looks, 20, 40));
@@ -209,6 +213,8 @@ fn serves(b: &mut Builder, resolver: Program, lasts_us: u32) -> Port {
         [Step::Act(asks, Act::LookupAdapter(adapter)), Step::Act(asks, Act::LookupServer(server))]
     };
     let answer_us = if lasts_us > ANSWERS_US {
+        // What is left of the query is the patience with the dead server: the other one always takes the same
+        // time.
         let dead_us = lasts_us - ANSWERS_US;
         steps.extend(to(DEAD));
         steps.extend([Step::Sleep(waits, dead_us, dead_us), Step::Act(asks, Act::LookupTimesOut(DEAD.1))]);

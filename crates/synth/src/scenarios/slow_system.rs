@@ -68,7 +68,7 @@ const SHELL: &[Module] = &[EXPLORER, NTDLL, KERNEL32, KERNELBASE, USER32, SHELL3
 
 /// Seconds of a trace of scale 1.
 const SECONDS: u32 = 12;
-/// When the user acts, in milliseconds behind the start of a round.
+/// When the user acts, in milliseconds after the start of a round.
 const OPENS_MS: u32 = 2_500;
 const STARTS_MS: u32 = 6_200;
 /// How long the scanner looks into what Explorer opens, and into the program: once when it is opened and once
@@ -102,6 +102,8 @@ pub(crate) fn plan(options: &Options) -> Plan {
 
 /// A thread of the scanner's service that looks that long into each file it gets.
 fn scans(b: &mut Builder, program: Program, us: u32) -> Port {
+    // A thread and a port of its own for each kind of file, since how long a scan takes is fixed by the
+    // script of its thread.
     let port = b.port();
     let root = [USER, "mpengine!CResmgr::Worker"];
     let control =

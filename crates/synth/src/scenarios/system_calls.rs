@@ -46,13 +46,16 @@ struct Keys {
 
 pub(crate) fn plan(options: &Options) -> Plan {
     let mut b = machine(options.cpus.unwrap_or(4), 1, &IMAGES, false);
-    // System calls, the registry, handles and objects.
+    // None of these is among the groups that all scenarios record.
     b.records(&[(0, 0x80 | 0x2_0000), (2, 0x40), (4, 0x40 | 0x80)]);
     background(&mut b);
     let key = |path, place, is_there, is_listed_first| KeyPlan { path, place, is_there, is_listed_first };
     let keys = Keys {
         software: b.key(key(r"\REGISTRY\MACHINE\SOFTWARE\Contoso", 1, true, true)),
+        // In use from the start and listed at the end only: readers have to name what came before backwards.
         classes: b.key(key(r"\REGISTRY\MACHINE\SOFTWARE\Classes", 2, true, false)),
+        // These two have the same place: a reader that keeps the name of a control block too long names the
+        // wrong key.
         recent: b.key(key(r"\REGISTRY\USER\S-1-5-21-1001\Software\Contoso\Recent", 3, false, false)),
         cache: b.key(key(r"\REGISTRY\USER\S-1-5-21-1001\Software\Contoso\Cache", 3, false, false)),
     };
@@ -124,6 +127,8 @@ fn call(b: &mut Builder, name: &str, of: &Call, status: u32, inside: Inside<'_>)
 /// An operation of the registry within a call.
 fn registry(b: &mut Builder, name: &str, of: &Call, act: RegistryAct, status: u32) -> Vec<Step> {
     let code = b.code(&[USER, name, of.way, "nt!KiSystemServiceCopyEnd", of.function], &["nt!CmpDoParseKey"]);
+    // Only a key that was opened gives a handle; the close of a key is that of the oldest handle of the
+    // process.
     let opened = matches!(act.operation, Registry::OpenKey | Registry::CreateKey) && status == 0;
     let key = ObjectPlan { kind: ObjectKind::Key, name: "" };
     call(b, name, of, status, &|path| {
@@ -152,7 +157,7 @@ fn pause(b: &mut Builder, name: &str, from_us: u32, to_us: u32) -> Vec<Step> {
 fn reader(b: &mut Builder, program: Program, keys: Keys) {
     let name = "Settings!CRegistry::ThreadProc";
     let thread = b.thread(program, 9, name);
-    // The exit of a call from before the trace.
+    // The call was entered before the trace: its exit has no start.
     let waits = b.path(&[USER, name, WAIT.way, "nt!KiSystemServiceCopyEnd"]);
     let once = [Step::Act(waits, Act::CallEnds(0))];
     let act = |operation, key, name| RegistryAct { operation, key, name };

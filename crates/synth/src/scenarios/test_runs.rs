@@ -68,12 +68,16 @@ struct Amounts {
 }
 
 impl Amounts {
+    // The least of each cause, not none: a quiet run does the same steps.
     const QUIET: Self = Self { pages: 1, scan_us: 300, lookup_us: 4_000 };
 
     /// A run has each of them with its own probability, and then more or less of it.
     fn of_seed(seed: u64) -> Self {
+        // Seeds are small numbers in a row; mixed, their first numbers have nothing in common.
         let mut rng = Rng::new(crate::rng::mix(seed));
         let mut draw = |per_mille: u64, least: u32, most: u32| {
+            // Drawn in any case, so that the amount of one cause does not depend on whether another one is
+            // there.
             let amount = rng.between(least, most);
             if rng.chance(per_mille) { amount } else { least }
         };
@@ -95,7 +99,7 @@ pub(crate) fn quiet(options: &Options) -> Plan {
 
 fn plan(options: &Options, amounts: Amounts) -> Plan {
     let mut b = machine(options.cpus.unwrap_or(4), 1, &IMAGES, true);
-    // Hard faults.
+    // Hard faults are not among the groups that all scenarios record.
     b.records(&[(0, 0x2000)]);
     b.disk(1_600, 2_400);
     background(&mut b);
@@ -127,6 +131,7 @@ fn plan(options: &Options, amounts: Amounts) -> Plan {
             Step::Await(waits, FOR_THREAD, ended),
         ]);
     }
+    // The prompt waits for input that does not come: it must not end before the trace.
     let never = b.event(0);
     steps.push(Step::Await(reads, FOR_THREAD, never));
     b.script(prompt_thread, &steps, &[]);

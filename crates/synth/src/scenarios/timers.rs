@@ -57,11 +57,14 @@ pub(crate) fn plan(options: &Options) -> Plan {
     asks(&mut b, player, "Player!CRender::ThreadProc", &[MS_1, MS_4, 0], false);
     let ids = (b.id(), 5120);
     let browser = b.program(user_program(ids, "Browser.exe", "Browser.exe", BROWSER));
+    // The system ignores a request that is as fine as any: readers that overlook this name the wrong
+    // resolution.
     asks(&mut b, browser, "Browser!CTimerHost::Run", &[MS_HALF, 0], true);
     intro(&mut b, options.scale);
     driver(&mut b);
     scheme(&mut b);
     b.power(PowerPlan {
+        // Before the trace, so that only the rundown reports it.
         timers: vec![(player, MS_10)],
         settings: vec![(PERSONALITY, BALANCED), (MAXIMUM, &[100, 0, 0, 0]), (MINIMUM, &[5, 0, 0, 0])],
     });
@@ -80,6 +83,7 @@ fn asks(b: &mut Builder, program: Program, name: &'static str, resolutions: &[u3
             [
                 Step::Sleep(waits, 15_000, 45_000),
                 Step::Run(code, 300, 1_200),
+                // Taking a request back cannot be ignored.
                 Step::Act(asks, Act::AsksTimer(*resolution, is_ignored && *resolution > 0)),
             ]
         })

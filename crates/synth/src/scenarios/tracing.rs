@@ -50,6 +50,7 @@ const OWN_EVENTS: Enabled =
 pub(crate) fn plan(options: &Options) -> Plan {
     let mut b = machine(options.cpus.unwrap_or(4), 1, &IMAGES, false);
     background(&mut b);
+    // Runs from before the trace and never stops: only the rundowns have it.
     b.session(HEALTH);
     let ids = (b.id(), 5120);
     let recorder = b.program(user_program(ids, "Recorder.exe", "Recorder.exe /loop", RECORDER));
@@ -59,7 +60,7 @@ pub(crate) fn plan(options: &Options) -> Plan {
         Act::ProviderOn(DNS),
         Act::ProviderOff(DNS),
         Act::ProviderOn(DNS),
-        // The name is taken.
+        // Fails, since the name is taken; the session that runs goes on.
         Act::SessionStarts(RECORDING),
         Act::SessionStops(RECORDING.name, 17),
     ];

@@ -142,8 +142,10 @@ pub(crate) fn machine(cpus: u16, seconds: u32, own: &[ModulePlan], has_driver: b
 pub(crate) fn machine_of(cpus: u16, seconds: u32, own: &[ModulePlan], kernel: &'static [Module]) -> Builder {
     let images = MODULES.iter().chain(own).copied();
     let mut b = Builder::new(cpus, seconds, images);
+    // Id 0 is the first program, and its images are those of the kernel: the simulation relies on both.
     b.program(service((0, 0), "Idle", "", kernel));
     let system = b.program(service((4, 0), "System", "", &[NTDLL]));
+    // Workers of the kernel are above most programs, so that programs are preempted now and then.
     for (priority, from_us, to_us) in [(16, 60_000, 140_000), (12, 15_000, 45_000)] {
         let thread = b.thread(system, priority, "nt!ExpWorkerThread");
         let begins = "nt!KiStartSystemThread nt!PspSystemThreadStartup nt!ExpWorkerThread";
@@ -170,6 +172,7 @@ pub(crate) fn background(b: &mut Builder) {
             "dwmcore!CRenderTarget::Present",
         ],
     );
+    // 60 frames a second, above all programs: the window manager preempts whatever runs.
     b.script(thread, &[], &[Step::Sleep(waits, 15_600, 17_400), Step::Run(code, 250, 900)]);
     for group in ["netsvcs", "LocalServiceNetworkRestricted"] {
         let line = if group == "netsvcs" {

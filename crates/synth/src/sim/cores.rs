@@ -50,6 +50,8 @@ impl CoresState {
 impl HybridPlan {
     /// Whether a processor is an efficient one. The first one never is.
     const fn is_efficient(&self, cpu: Cpu, cpus: usize) -> bool {
+        // Efficient processors have the highest numbers, as on machines of Intel, so that the first one is
+        // performant.
         cpu.0 >= cpus - cpus * self.efficient_of_four as usize / 4
     }
 }
@@ -66,7 +68,7 @@ impl<W: Write + Seek> Sim<W> {
         cpus.fold(0, |mask, cpu| mask | 1 << cpu)
     }
 
-    /// 0 for the most efficient ones, and where all are of one kind.
+    /// 0 for the most efficient processors, and for all where there is one kind only.
     fn efficiency_class(&self, cpu: Cpu) -> u8 {
         let cpus = self.cpus.len();
         // Where there are too few processors, none is efficient, and all are of one kind.
@@ -164,6 +166,8 @@ impl<W: Write + Seek> Sim<W> {
         let checks = self.cores.cores[cpu].idle_checks;
         self.cores.cores[cpu].idle_checks = if was_busy { 0 } else { checks + 1 };
         if self.cpus[cpu].parked {
+            // The count goes on while the processor is parked: it is used again after as many checks as it
+            // took to park it, so that both events come again and again.
             if checks >= 2 * IDLE_CHECKS {
                 self.unpark(cpu)?;
             }
@@ -187,6 +191,8 @@ impl<W: Write + Seek> Sim<W> {
         let since_ns = state.parked_since.take().map_or(0, Self::ns);
         let parked = Parked { from_ns: since_ns, to_ns: Some(Self::ns(time)) };
         self.truth.cores.entry(cpu.0 as u16).or_default().parked.push(parked);
+        // Threads that became ready while it was parked were not sent to it, so it has to look for them
+        // itself.
         self.plan_at(time + MICROSECOND, Happening::Dispatch(cpu));
         Ok(())
     }
@@ -199,7 +205,7 @@ impl<W: Write + Seek> Sim<W> {
         })
     }
 
-    /// What is parked when the trace ends.
+    /// Adds processors that are parked when the trace ends.
     pub(super) fn finish_cores(&mut self) {
         for cpu in self.cpus.keys() {
             if let Some(since) = self.cores.cores[cpu].parked_since {

@@ -65,8 +65,11 @@ impl<W: Write + Seek> Sim<W> {
         let (_, pid) = self.ids(thread);
         let Some(cpus) = &mut self.counters.cpus else { return Vec::new() };
         let counters = &mut cpus[cpu];
-        // Before the first switch they stood somewhere.
+        // Real counters have counted since the processor started: the first value is not 0, so that a reader
+        // that takes it for a difference is found out.
         let ticks = counters.switched.map_or(0x1234_5678, |switched| now - switched);
+        // The slice is counted in two parts at two paces, since a thread can be disturbed for a part of it
+        // only.
         let slow = std::mem::take(&mut counters.disturbed);
         let parts = [own.counts(ticks - slow), disturbed.counts(slow)];
         let counted =

@@ -12,7 +12,8 @@ use crate::truth::{Operations, Transfers};
 
 /// Number of the only disk.
 const DISK: u32 = 0;
-/// Request flags: not cached, synchronous, of normal priority; the same of low priority.
+/// Request flags: not cached, synchronous, of normal priority; then those of low priority.
+// Bits 17 to 19 are the I/O priority, the only part in which the two differ: 3 is normal, 2 is low.
 const IRP_FLAGS: u32 = 0x6_0043;
 const LOW_IRP_FLAGS: u32 = 0x4_0043;
 /// How much longer a write takes where the disk has no write cache, in microseconds.
@@ -30,13 +31,13 @@ pub(super) struct Open {
     /// Pages are read for a fault: no operation on a file.
     pub(super) paging: bool,
     /// The fault has an event.
-    is_told: bool,
-    /// It is open.
+    has_event: bool,
+    /// The file is open.
     opened: bool,
-    /// Of the transfer; 0 between transfers.
+    /// Bytes of the transfer; 0 between transfers.
     bytes: u32,
     started: i64,
-    /// Transfers that are left, and bytes of each; `None`: one that has any size.
+    /// Transfers that are left, and bytes of each; `None`: one transfer of a random size.
     parts: Option<(u32, u32)>,
 }
 
@@ -59,11 +60,13 @@ pub(super) struct Request {
     bytes: u32,
     offset: u64,
     init: i64,
-    /// It has low priority.
+    /// The request has low priority.
     is_background: bool,
 }
 
 /// Address of something that a thread has one of.
+// Each thread has one operation at a time, so that its id is enough to keep addresses apart, and they are
+// used again as those of a real pool.
 pub(super) fn address(base: u64, tid: u32) -> u64 {
     base + 0x400 * u64::from(tid)
 }
@@ -74,6 +77,8 @@ pub(super) const FILE_OBJECT: u64 = 0xFFFF_A08D_7000_0000;
 impl<W: Write + Seek> Sim<W> {
     /// Starts to open a file, to read or write it afterwards.
     pub(super) fn open(&mut self, cpu: Cpu, thread: Thread, write: bool, cached: u64) -> Result<()> {
+        // The file comes first and the cache second: the order of random numbers is a part of what a seed
+        // means.
         let file = File(self.rng.below(self.plan.files.len() as u64) as usize);
         self.open_file(cpu, thread, (file, write), None)?;
         let cached = self.rng.chance(cached);
@@ -102,7 +107,7 @@ impl<W: Write + Seek> Sim<W> {
             write,
             cached: false,
             paging: false,
-            is_told: false,
+            has_event: false,
             opened: false,
             bytes: 0,
             started,
@@ -120,14 +125,14 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     /// Starts to read pages of a file that a thread needs.
-    pub(super) fn page_in(&mut self, thread: Thread, file: File, parts: (u32, u32), is_told: bool) {
+    pub(super) fn page_in(&mut self, thread: Thread, file: File, parts: (u32, u32), has_event: bool) {
         let (started, parts) = (self.tape.now(), Some(parts));
         self.threads[thread].io = Some(Open {
             file,
             write: false,
             cached: false,
             paging: true,
-            is_told,
+            has_event,
             opened: true,
             bytes: 0,
             started,
@@ -141,9 +146,10 @@ impl<W: Write + Seek> Sim<W> {
         if open.bytes > 0 {
             if !open.paging {
                 self.end_transfer(cpu, thread, open)?;
-            } else if open.is_told {
+            } else if open.has_event {
                 self.hard_fault(cpu, thread, (open.file, open.bytes), open.started)?;
             }
+            // Without a number of parts there is one transfer, so that nothing is left.
             let left = open.parts.map(|(parts, bytes)| (parts.saturating_sub(1), bytes));
             if left.is_none_or(|(parts, _)| parts == 0) {
                 if !open.paging {
@@ -158,6 +164,7 @@ impl<W: Write + Seek> Sim<W> {
             self.end_operation(cpu, thread, ("create", open.started, 0))?;
             open.opened = true;
         }
+        // Whole pages, as the cache manager and the memory manager read them.
         open.bytes = open.parts.map_or_else(|| 4096 * self.rng.between(1, 16), |(_, bytes)| bytes);
         let offset = 4096 * self.rng.below(100_000);
         if open.paging {
@@ -203,6 +210,7 @@ impl<W: Write + Seek> Sim<W> {
         } else {
             0
         };
+        // 512 bytes take a tick, about 5 GB/s: large transfers take longer, but the latency decides.
         let service = through + i64::from(self.rng.between(low, high)) * MICROSECOND + i64::from(bytes / 512);
         // The disk serves one operation after the other: a later one waits until it is free.
         self.disk_free_at = self.disk_free_at.max(init) + service;
@@ -212,6 +220,7 @@ impl<W: Write + Seek> Sim<W> {
 
     pub(super) fn complete(&mut self, cpu: Cpu, request: &Request) -> Result<Done> {
         let (tid, pid) = self.ids(Some(request.thread));
+        // The event holds the duration up to its own time, which is known before it is written.
         let elapsed = self.tape.next() - request.init;
         let kind = if request.write { kind::DISK_WRITE } else { kind::DISK_READ };
         let flags = if request.is_background { LOW_IRP_FLAGS } else { IRP_FLAGS };
@@ -219,7 +228,7 @@ impl<W: Write + Seek> Sim<W> {
             p.u32(DISK).u32(flags).u32(request.bytes).u32(0).u64(request.offset);
             p.u64(file_key(request.file)).u64(address(IRP, tid)).time(elapsed).u32(tid);
         })?;
-        // One request after the other is served, so that service began when the one before was done.
+        // The disk serves one request after the other, so that service began when the one before was done.
         let service = self.disk_completed_at.map_or(elapsed, |before| elapsed.min(time - before));
         self.disk_completed_at = Some(time);
         let path = self.plan.files[request.file].dos_path();
@@ -249,8 +258,8 @@ impl<W: Write + Seek> Sim<W> {
         self.end_operation(cpu, thread, ("close", started, 0))
     }
 
-    fn end_operation(&mut self, cpu: Cpu, thread: Thread, told: (&str, i64, u32)) -> Result<()> {
-        self.end_operation_with(cpu, thread, told, 0)
+    fn end_operation(&mut self, cpu: Cpu, thread: Thread, operation: (&str, i64, u32)) -> Result<()> {
+        self.end_operation_with(cpu, thread, operation, 0)
     }
 
     /// An operation that began at that time ends with a status.

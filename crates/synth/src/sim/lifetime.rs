@@ -34,6 +34,8 @@ impl<W: Write + Seek> Sim<W> {
     pub(super) fn start_threads(&mut self, cpu: Cpu, creator: Thread) -> Result<()> {
         for thread in self.threads.keys() {
             let Born::At(by, per_mille) = self.plan.threads[thread].born else { continue };
+            // Whoever is due is started at the creator's next step, since starting a thread takes a thread
+            // that runs.
             let due = T0 + (self.end - T0) / 1000 * i64::from(per_mille);
             if by == creator && self.threads[thread].account.is_new() && due <= self.tape.now() {
                 self.start_thread(cpu, creator, thread)?;
@@ -46,6 +48,8 @@ impl<W: Write + Seek> Sim<W> {
         let ids = self.ids(Some(creator));
         let plan = self.plan.threads[thread];
         let program = self.plan.programs[plan.program];
+        // The first thread of a program brings its process along; the events come in the order of Windows:
+        // process, thread, and the images when the thread runs.
         if !self.programs[plan.program].alive {
             let payload = |p: &mut Payload| process_payload(p, &program, STILL_ACTIVE);
             let start = self.tape.kernel(cpu.0 as u16, kind::PROCESS_START, Some(ids), payload)?;
@@ -53,6 +57,7 @@ impl<W: Write + Seek> Sim<W> {
             self.programs[plan.program] =
                 ProgramState { alive: true, start: Some(start), ..ProgramState::default() };
             self.is_born(cpu, creator, thread, start);
+            // The new process maps its images itself: their events name its first thread.
             self.threads[thread].loads_images = true;
         }
         let affinity = self.affinity(thread);

@@ -42,7 +42,7 @@ enum Happening {
     Sample(Cpu),
     /// The thread of a processor has computed as long as it wanted; void if the processor switched since.
     Computed(Cpu, u64),
-    /// Its quantum is over; void likewise.
+    /// The quantum of that thread is over; void if the processor switched since.
     QuantumEnd(Cpu, u64),
     /// A processor looks for a better thread.
     Dispatch(Cpu),
@@ -71,7 +71,7 @@ pub(crate) struct Sim<W> {
     queue: BinaryHeap<Reverse<(i64, u64, Happening)>>,
     /// Entries of the queue so far: equal times happen in the order in which they were planned.
     planned: u64,
-    /// When the simulation ends and the rundown begins.
+    /// When the simulation ends and the rundown starts.
     end: i64,
     cpus: Table<Cpu, CpuState>,
     threads: Table<Thread, ThreadState>,
@@ -91,7 +91,8 @@ pub(crate) struct Sim<W> {
     events: Table<Event, script::EventState>,
     ports: Table<Port, script::PortState>,
     observer: Observer,
-    /// Stacks of samples of threads with a script, with the innermost address; and the last one.
+    /// Stacks of samples of threads with a script, with the innermost address; and the stack of the last
+    /// sample.
     hit: BTreeSet<(Path, u64)>,
     last_hit: Option<Path>,
     cores: cores::CoresState,
@@ -141,6 +142,8 @@ impl<W: Write + Seek> Sim<W> {
         self.rundown_at_start()?;
         self.plan_first()?;
         while let Some(Reverse((time, _, happening))) = self.queue.pop() {
+            // What was planned for later is dropped: a trace ends in the middle of things, and readers have
+            // to cope with waits, calls and slices that are open.
             if time >= self.end {
                 break;
             }
@@ -162,7 +165,7 @@ impl<W: Write + Seek> Sim<W> {
         let now = self.tape.now();
         let is_sampled = self.plan.is_sampled;
         for cpu in self.cpus.keys().filter(|_| is_sampled) {
-            // Profile interrupts of the processors are spread over the interval.
+            // Spread over the interval, so that the interrupts of no two processors have the same time.
             self.plan_at(now + 1_000 + 2_500 * cpu.0 as i64, Happening::Sample(cpu));
         }
         for (index, (per_mille, _)) in self.plan.marks.iter().enumerate() {
@@ -186,6 +189,8 @@ impl<W: Write + Seek> Sim<W> {
             Happening::Sample(cpu) => self.sample(cpu),
             Happening::Computed(cpu, slice) if self.cpus[cpu].slice == slice => self.act(cpu),
             Happening::QuantumEnd(cpu, slice) if self.cpus[cpu].slice == slice => self.quantum_end(cpu),
+            // Nothing is taken out of the queue when a thread is switched out: an entry of an earlier slice
+            // is recognised by its number instead.
             Happening::Computed(..) | Happening::QuantumEnd(..) => Ok(()),
             Happening::Dispatch(cpu) => self.dispatch(cpu),
             Happening::Timer(thread) => self.timer(thread),

@@ -12,6 +12,8 @@ use crate::table::{Cpu, Table, Thread};
 use crate::truth::{Call, CallTimes, Link, Root, WaitSums, Watched};
 
 /// Links of a chain that are followed.
+// Chains share their tails, so that a chain as long as the trace would keep every wait in memory, and
+// dropping it would recurse as deep.
 const LINKS: usize = 32;
 
 /// Why a DPC readies a thread.
@@ -59,7 +61,7 @@ struct OpenCall {
 /// What is remembered of one thread.
 #[derive(Debug, Default)]
 struct Seen {
-    /// It was readied and is not switched in.
+    /// The end of its wait, if it was readied and is not switched in yet.
     ends: Option<End>,
     last: Option<Rc<Wait>>,
     call: Option<OpenCall>,
@@ -87,6 +89,7 @@ impl Observer {
 impl<W: Write + Seek> Sim<W> {
     /// A thread is about to be readied on a processor.
     pub(super) fn wait_ends(&mut self, cpu: Cpu, thread: Thread, dpc: Option<Cause>) {
+        // Only the first readying of a wait ends it; a thread that is ready or runs has nothing to end.
         let Some(since) = self.threads[thread].account.waits_since().filter(|_| self.observer.is_on) else {
             return;
         };
@@ -129,6 +132,8 @@ impl<W: Write + Seek> Sim<W> {
     pub(super) fn end_call(&mut self, thread: Thread) {
         let Some(call) = self.observer.threads[thread].call.take() else { return };
         let now = self.tape.now();
+        // Differences of running sums, since slices and waits that the call began or ended in count with the
+        // part that lies in it.
         let since = |thread: Thread, before: [i64; 3]| {
             let [run, wait, ready] = self.threads[thread].account.so_far(now);
             let ns = |ticks: i64| ticks * TICK_NS;
@@ -138,7 +143,7 @@ impl<W: Write + Seek> Sim<W> {
                 ready_ns: ns(ready - before[2]),
             }
         };
-        let told = Call {
+        let finished = Call {
             name: call.name.to_owned(),
             thread: self.thread_name(thread),
             start_ns: Self::ns(call.start),
@@ -151,7 +156,7 @@ impl<W: Write + Seek> Sim<W> {
             chain: self.chain(call.longest.as_ref()),
             root: self.root(call.longest),
         };
-        self.truth.calls.push(told);
+        self.truth.calls.push(finished);
     }
 
     pub(super) fn thread_name(&self, thread: Thread) -> String {
@@ -195,12 +200,12 @@ impl<W: Write + Seek> Sim<W> {
 
     /// Who waited for whom, by the names of threads.
     pub(super) fn waited_for(&self) -> BTreeMap<String, BTreeMap<String, WaitSums>> {
-        let mut told: BTreeMap<String, BTreeMap<String, WaitSums>> = BTreeMap::new();
+        let mut by_thread: BTreeMap<String, BTreeMap<String, WaitSums>> = BTreeMap::new();
         for ((thread, by), (waits, ticks)) in &self.observer.sums {
             let by = by.map_or_else(|| "dpc".to_owned(), |by| self.thread_name(by));
-            let sums = told.entry(self.thread_name(*thread)).or_default().entry(by).or_default();
+            let sums = by_thread.entry(self.thread_name(*thread)).or_default().entry(by).or_default();
             *sums = WaitSums { waits: *waits, wait_ns: ticks * TICK_NS };
         }
-        told
+        by_thread
     }
 }

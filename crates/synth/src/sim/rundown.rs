@@ -35,6 +35,7 @@ impl<W: Write + Seek> Sim<W> {
         for (nt_path, dos_path) in [VOLUME, (r"\SystemRoot\", windows_directory)] {
             self.tape.merge(0, &MergeRecord::VolumeMapping { nt_path, dos_path })?;
         }
+        // The interval comes first, since what a sample weighs follows from it.
         self.interval(kind::INTERVAL_START)?;
         self.alive_at_start();
         self.rundown(kind::PROCESS_DC_START, kind::THREAD_DC_START, kind::IMAGE_DC_START)?;
@@ -51,6 +52,8 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     pub(super) fn rundown_at_end(&mut self) -> Result<()> {
+        // Windows describes the machine when a kernel session stops, not when it starts: readers know disks
+        // and adapters at the end only.
         self.machine()?;
         self.describe_cores()?;
         self.core_rundown()?;
@@ -65,6 +68,7 @@ impl<W: Write + Seek> Sim<W> {
             })?;
         }
         self.rundown(kind::PROCESS_DC_END, kind::THREAD_DC_END, kind::IMAGE_DC_END)?;
+        // The interval once more: readers can see that it was the same all the time.
         self.interval(kind::INTERVAL_END)?;
         self.event(kind::RUNDOWN_COMPLETE, |_| ())
     }
@@ -84,6 +88,7 @@ impl<W: Write + Seek> Sim<W> {
     fn alive_at_start(&mut self) {
         for program in self.plan.programs.keys() {
             let mut threads = self.plan.threads.iter().filter(|(_, thread)| thread.program == program);
+            // Process 0 has no threads in a plan, and is always there: kernel images hang on it.
             let idle = self.plan.programs[program].pid == 0;
             self.programs[program].alive = idle || threads.any(|(_, thread)| thread.born == Born::Before);
         }
@@ -140,11 +145,14 @@ impl<W: Write + Seek> Sim<W> {
         self.finish_cores();
         self.finish_acts();
         self.truth.waited_for = self.waited_for();
+        // Before the tape ends, since what still acts is counted up to the end of the simulation and not of
+        // the rundown.
         self.finish_causes();
         let (sink, counts, end) = self.tape.finish()?;
         let mut truth = std::mem::take(&mut self.truth);
         truth.header = Header { cpu_count: self.plan.cpus, perf_freq: SECOND, duration_ns: Self::ns(end) };
         truth.counts = counts.summed();
+        // Stacks of threads without a script are counted where they are made, the others by what samples hit.
         truth.samples.stacks.distinct = self.stacks.distinct_of_samples() + self.hit.len() as u64;
         for (cpu, state) in self.cpus.iter() {
             truth.cpus.entry(cpu.0 as u16).or_default().busy_ns = state.busy_until(end) * TICK_NS;

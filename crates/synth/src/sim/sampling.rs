@@ -35,6 +35,8 @@ impl<W: Write + Seek> Sim<W> {
                 leaf.copied().unwrap_or_default()
             }
         };
+        // Taken for every sample, in a DPC or not: it draws a random number, and the sequence must not depend
+        // on what was hit.
         let dpc_start = self.begin_interrupt(cpu);
         let (thread_id, process_id) = self.ids(current);
         let priority = current.map_or(0, |thread| self.plan.threads[thread].priority);
@@ -46,6 +48,7 @@ impl<W: Write + Seek> Sim<W> {
         let busy = in_dpc || current.is_some();
         self.count_sample(cpu, (thread_id, process_id), busy, in_dpc, address);
         if in_dpc {
+            // Written without a stack: no code of a thread ran, and counts of functions would blame one.
             return self.end_dpc(cpu, kind::DPC, self.plan.routines.disk.1, dpc_start);
         }
         if let Some(thread) = current {
@@ -74,6 +77,8 @@ impl<W: Write + Seek> Sim<W> {
             // Images of different processes may have the same address.
             let of_process = self.plan.programs.iter().filter(|(_, plan)| plan.pid == 0 || plan.pid == pid);
             let images = of_process.flat_map(|(_, plan)| plan.modules).map(|m| &self.plan.modules[*m]);
+            // The first image that holds the address, as an image of the process and one of the kernel cannot
+            // overlap.
             let module = images.into_iter().find(|m| (m.base..m.base + u64::from(m.size)).contains(&address));
             let path = module.map_or_else(|| "?".to_owned(), ModulePlan::dos_path);
             let modules = samples.exclusive_by_module.entry(process.clone()).or_default();
@@ -106,6 +111,8 @@ impl<W: Write + Seek> Sim<W> {
 
     /// Some microseconds before now, but not before anything else on that processor.
     fn begin_interrupt(&mut self, cpu: Cpu) -> i64 {
+        // The event of a DPC or interrupt is written at its end and holds its start, so that the start is
+        // made up backwards: 0.8 to 6 microseconds.
         let long_ago = self.tape.next() - i64::from(self.rng.between(8, 60));
         // An interrupt that began before the latest record of its processor would have to contain it.
         long_ago.max(self.tape.latest(cpu.0 as u16) + 1)
@@ -129,6 +136,8 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     pub(super) fn input(&mut self, thread: Thread) -> Result<()> {
+        // Interrupts of the keyboard go to the first processor and those of the disk to the last one, so that
+        // a thread is often readied elsewhere than it runs.
         let (cpu, (isr, dpc)) = (Cpu(0), self.plan.routines.keyboard);
         self.isr(cpu, isr, 0x91)?;
         self.dpc(cpu, kind::DPC, dpc, |sim| sim.make_ready(cpu, thread, Some(Cause::Input)))

@@ -18,6 +18,8 @@ use crate::{Result, tape};
 /// How long a thread may run while others of its priority are ready.
 const QUANTUM: i64 = 20_000 * MICROSECOND;
 /// Per mille of stacks that are written whole; the others as keys.
+// Windows compresses stacks by keys where the session asks for it: traces have both forms, so that a reader
+// meets both in each trace.
 const WHOLE_STACKS: u64 = 600;
 
 /// A processor.
@@ -25,15 +27,15 @@ const WHOLE_STACKS: u64 = 600;
 pub(super) struct CpuState {
     /// `None`: idle.
     pub(super) current: Option<Thread>,
-    /// Counts switches, so that what was planned for a slice is void behind it.
+    /// Number of switches: what was planned for a slice is void when the number has changed.
     pub(super) slice: u64,
-    /// A look for a better thread is planned.
+    /// It is planned that the processor looks for a better thread.
     pub(super) dispatching: bool,
-    /// It is not used to save power.
+    /// The processor is not used, to save power.
     pub(super) parked: bool,
     /// When the thread that runs will have computed enough.
     pub(super) until: i64,
-    /// When it was switched in.
+    /// When that thread was switched in.
     since: i64,
     busy_since: i64,
     busy: i64,
@@ -51,7 +53,7 @@ pub(super) struct ThreadState {
     pub(super) step: usize,
     /// State of its script.
     pub(super) script: ScriptState,
-    /// It waits for a signal; or so many came before it waited.
+    /// The thread waits for a signal; or so many signals came before it waited.
     pub(super) awaiting: bool,
     pub(super) signals: u32,
     /// Whom it serves.
@@ -59,9 +61,9 @@ pub(super) struct ThreadState {
     pub(super) io: Option<super::io::Open>,
     /// What it has begun.
     pub(super) acting: super::act::Acting,
-    /// It has to load the images of its process.
+    /// The thread has to load the images of its process.
     pub(super) loads_images: bool,
-    /// When it ends.
+    /// When the thread ends.
     pub(super) dies_at: i64,
     last_cpu: Cpu,
     pub(super) account: Account,
@@ -115,9 +117,11 @@ impl<W: Write + Seek> Sim<W> {
         let old = self.cpus[cpu].current;
         let ((new_tid, new_pid), (old_tid, _)) = (self.ids(new), self.ids(old));
         let priority = |thread: Option<Thread>| thread.map_or(0, |t| self.plan.threads[t].priority);
+        // The idle state that the processor leaves; a processor that was busy leaves none.
         let c_state = if old.is_none() { self.rng.between(0, 1) as u8 } else { 0 };
         let user_mode = u8::from(reason == reason::USER_REQUEST || reason == reason::WR_USER_REQUEST);
         let flags = [priority(new), priority(old), c_state, 0, reason, user_mode, state, cpu.0 as u8];
+        // Before the event is written, since it carries the values.
         let counters = self.count(cpu, old);
         let time = self.tape.counted(cpu.0 as u16, kind::CSWITCH, None, &counters, |p| {
             p.u32(new_tid).u32(old_tid).bytes(&flags).u32(1).u32(0);
@@ -137,6 +141,7 @@ impl<W: Write + Seek> Sim<W> {
         processor.slice += 1;
         self.truth.cpus.entry(cpu.0 as u16).or_default().switches += 1;
         let Some(new) = new else { return Ok(()) };
+        // Before the account handles the switch-in and forgets since when the thread was ready.
         self.is_held_up(new, time);
         let waited = self.threads[new].account.switch_in(time);
         self.runs(cpu, new, time);
@@ -172,8 +177,12 @@ impl<W: Write + Seek> Sim<W> {
         let time = self.tape.kernel(cpu.0 as u16, kind::READY_THREAD, None, |p| {
             p.u32(tid).bytes(&[1, 0, u8::from(from_dpc), 0]);
         })?;
+        // Before the account learns of it: from then on the thread no longer waits, and nothing knows since
+        // when it did.
         self.wait_ends(cpu, thread, dpc);
         self.threads[thread].account.readied(time);
+        // A DPC readies on behalf of no thread, so that its event has no stack of the thread that it
+        // interrupted.
         if let Some(readying) = self.cpus[cpu].current.filter(|_| !from_dpc) {
             let (thread_id, process_id) = self.ids(Some(readying));
             let owner = StackOwner { timestamp: time, process_id, thread_id };
@@ -186,6 +195,7 @@ impl<W: Write + Seek> Sim<W> {
         if let Some(target) = self.cpu_for(thread) {
             // Until it has looked no other thread is sent to it, or two could count on one idle processor.
             self.cpus[target].dispatching = true;
+            // An idle processor has to leave its idle state first: 2 to 15 microseconds against 1.5 to 6.
             let delay = if self.cpus[target].current.is_none() { (20, 150) } else { (15, 60) };
             let time = self.tape.now() + i64::from(self.rng.between(delay.0, delay.1));
             self.plan_at(time, Happening::Dispatch(target));
@@ -224,6 +234,7 @@ impl<W: Write + Seek> Sim<W> {
 
     pub(super) fn dispatch(&mut self, cpu: Cpu) -> Result<()> {
         self.cpus[cpu].dispatching = false;
+        // Another processor may have taken the thread since this one was sent to look.
         let Some(best) = self.best_ready(cpu) else { return Ok(()) };
         match self.cpus[cpu].current {
             None => {
@@ -248,6 +259,7 @@ impl<W: Write + Seek> Sim<W> {
             self.put_back(cpu, current, true);
             return self.switch(cpu, next, state::READY, reason::WR_QUANTUM_END);
         }
+        // Nobody else wants the processor: the thread stays without a switch and gets a new quantum.
         let (time, slice) = (self.tape.now() + QUANTUM, self.cpus[cpu].slice);
         self.plan_at(time, Happening::QuantumEnd(cpu, slice));
         Ok(())
@@ -259,6 +271,8 @@ impl<W: Write + Seek> Sim<W> {
         let now = self.tape.next();
         let used = now - self.cpus[cpu].since;
         let state = &mut self.threads[thread];
+        // At least a tick, since an entry of the queue in the past would be handled before those that led to
+        // it.
         state.left = (self.cpus[cpu].until - now).max(1);
         state.quantum = if behind { QUANTUM } else { (state.quantum - used).max(MICROSECOND) };
         let priority = self.plan.threads[thread].priority;
@@ -292,6 +306,7 @@ impl<W: Write + Seek> Sim<W> {
         let (cpu, frames) = (cpu.0 as u16, &mut self.frames);
         let counts = (frames.kernel.len(), frames.user.len());
         if self.rng.chance(WHOLE_STACKS) {
+            // An event of a whole stack has kernel and user frames in one list; keys keep them apart.
             frames.kernel.append(&mut frames.user);
             self.tape.whole_stack(cpu, owner, &frames.kernel)?;
             return Ok(counts);

@@ -17,6 +17,7 @@ use crate::table::{Code, Cpu, Event, File, Path, Port, Script, Thread};
 use crate::tape::{MICROSECOND, T0};
 
 /// Places of a function that samples hit.
+// Few enough that stacks repeat, so that the number of distinct stacks stays bounded however long a trace is.
 const PLACES: u64 = 16;
 
 /// Where a thread is in its script, apart from the number of the step.
@@ -71,6 +72,7 @@ impl<W: Write + Seek> Sim<W> {
         let plan = &self.plan.scripts[script];
         let at = self.threads[thread].step;
         let Some(step) = plan.steps.get(at).copied() else {
+            // A script without a loop has no step to go back to: its thread ends.
             self.threads[thread].step = plan.again_from;
             return Ok(if plan.again_from < plan.steps.len() { Then::GoesOn } else { Then::Ends });
         };
@@ -109,6 +111,7 @@ impl<W: Write + Seek> Sim<W> {
             Step::PageIn(path, reading) => self.fault(thread, path, reading, false),
             Step::HardFault(path, reading) => self.fault(thread, path, reading, true),
             Step::ReadAsked(path, reading) => {
+                // A server without a request reads the file that its plan names, so that no step is lost.
                 let asked = self.threads[thread].script.request.map_or(reading.file, |request| request.file);
                 self.read_or_write(cpu, thread, path, (Reading { file: asked, ..reading }, false))?;
             }
@@ -128,6 +131,8 @@ impl<W: Write + Seek> Sim<W> {
             Step::ActsNoMore => self.acts_no_more(thread),
             Step::Mark(text) => self.set_mark(text)?,
         }
+        // A step that started a transfer gives its thread a moment on the processor, as opening the file
+        // takes one; the rest of the operation is done by `act` before the next step.
         Ok(if self.threads[thread].io.is_some() { Then::Computes(MICROSECOND) } else { Then::GoesOn })
     }
 
@@ -141,6 +146,8 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     fn await_event(&mut self, thread: Thread, path: Path, reason: u8, event: Event) -> Then {
+        // A signal that came first is kept, as an auto-reset event of Windows keeps it: else a thread that is
+        // slower than the one that signals would wait forever.
         let state = &mut self.events[event];
         if state.signals > 0 {
             state.signals -= 1;
@@ -163,6 +170,8 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     fn ask(&mut self, cpu: Cpu, client: Thread, path: Path, ask: Ask) -> Result<Then> {
+        // The stack of sending is that of the readying event; the one of waiting is needed only at the next
+        // switch.
         let state = &mut self.threads[client].script;
         (state.acts, state.waits) = (Some(path), Some(ask.waits));
         if let Some(message) = self.request(cpu, client, (ask.port, ask.file), true)? {
@@ -179,6 +188,8 @@ impl<W: Write + Seek> Sim<W> {
         (port, file): (Port, File),
         is_waited_for: bool,
     ) -> Result<Option<u32>> {
+        // The message is written before the server is readied, as the kernel does it: a reader that pairs
+        // both finds the message first.
         let message = self.send_request(cpu, client, port)?;
         self.ports[port].requests.push_back(Request { client, file, message, is_waited_for });
         if let Some(server) = self.ports[port].idle.pop_front() {
@@ -191,6 +202,7 @@ impl<W: Write + Seek> Sim<W> {
         self.threads[server].script.acts = Some(path);
         if let Some(request) = self.ports[port].requests.pop_front() {
             self.threads[server].script.request = Some(request);
+            // A message that nobody waits for is done when it is received, and its number is free again.
             if let Some(message) = request.message {
                 self.receive(cpu, server, message, !request.is_waited_for)?;
             }
@@ -220,10 +232,10 @@ impl<W: Write + Seek> Sim<W> {
         self.threads[server].script.request.map(|request| request.client)
     }
 
-    fn fault(&mut self, thread: Thread, path: Path, reading: Reading, is_told: bool) {
+    fn fault(&mut self, thread: Thread, path: Path, reading: Reading, has_event: bool) {
         self.will_transfer(thread, path, reading);
         self.threads[thread].script.acts = Some(path);
-        self.page_in(thread, reading.file, (reading.parts.max(1), reading.bytes), is_told);
+        self.page_in(thread, reading.file, (reading.parts.max(1), reading.bytes), has_event);
     }
 
     fn read_or_write(
@@ -246,6 +258,7 @@ impl<W: Write + Seek> Sim<W> {
 
     /// How long a thread with a script computes between two transfers of a file.
     pub(super) fn between_transfers(&mut self, thread: Thread) -> Option<i64> {
+        // Threads without a script compute for a time of `SMALL_IO` instead.
         self.plan.threads[thread].script?;
         let (low, high) = self.threads[thread].script.between;
         Some(MICROSECOND * i64::from(self.rng.between(low, high)))
@@ -282,8 +295,12 @@ impl<W: Write + Seek> Sim<W> {
         let address = start + size / PLACES * place + mix(start) % 8;
         let frames = &mut self.frames;
         if let Some(first) = frames.kernel.first_mut().or(frames.user.first_mut()) {
+            // Only samples hit a function anywhere; all other frames are return addresses, which have one
+            // place for each call.
             *first = address;
         }
+        // Distinct stacks are counted by their exact innermost address, as readers do, which see addresses
+        // and no functions.
         self.hit.insert((path, address));
         self.last_hit = Some(path);
     }
@@ -314,6 +331,7 @@ impl<W: Write + Seek> Sim<W> {
         let functions = self.truth.function_waits.entry(pid.to_string()).or_default();
         let path = &self.plan.code.paths[path].functions;
         for (position, function) in path.iter().enumerate() {
+            // A recursive function waited once, however often it is on the stack.
             if path.iter().take(position).any(|earlier| earlier == function) {
                 continue;
             }

@@ -50,12 +50,12 @@ impl Account {
         slice
     }
 
-    /// Since when it waits, if it was not readied yet.
+    /// Since when the thread waits, if it was not readied yet.
     pub(super) fn waits_since(&self) -> Option<i64> {
         self.out.filter(|out| out.state == state::WAITING && self.readied.is_none()).map(|out| out.time)
     }
 
-    /// Since when it could run and does not.
+    /// Since when the thread could run and does not.
     pub(super) fn ready_since(&self) -> Option<i64> {
         let out = self.out?;
         if out.state == state::READY { Some(out.time) } else { self.readied }
@@ -65,6 +65,7 @@ impl Account {
     pub(super) fn so_far(&self, now: i64) -> [i64; 3] {
         let run = self.running_since.map_or(0, |since| now - since);
         let (wait, ready) = match (self.out, self.readied) {
+            // A preempted thread could run all the time: whatever ready event comes for it changes nothing.
             (Some(out), _) if out.state == state::READY => (0, now - out.time),
             (Some(out), Some(readied)) => (readied - out.time, now - readied),
             (Some(out), None) => (now - out.time, 0),
@@ -93,6 +94,8 @@ impl Account {
             self.sums.ready_ns += time - out.time;
             return None;
         }
+        // A thread that was switched in without a ready event has no length of its wait, so that neither wait
+        // nor readiness is summed.
         let readied = self.readied.take()?;
         self.sums.wait_ns += readied - out.time;
         *self.sums.wait_ns_by_reason.entry(out.reason).or_default() += readied - out.time;

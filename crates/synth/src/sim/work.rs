@@ -12,17 +12,18 @@ use crate::tape::MICROSECOND;
 /// Ticks that copying from or to the cache, or opening a file, takes about.
 const SMALL_IO: u32 = 25 * MICROSECOND as u32;
 /// Signals and work items that are remembered; more are merged into one.
+// Bounded, so that a reader that falls behind does not make the simulation grow with the length of the trace.
 const REMEMBERED: u32 = 8;
 
 /// What becomes of the thread.
 pub(super) enum Then {
-    /// It does the next action at once.
+    /// The thread does its next action at once.
     GoesOn,
-    /// It computes so many ticks.
+    /// The thread computes for so many ticks.
     Computes(i64),
-    /// It waits, for that reason.
+    /// The thread waits for that reason.
     Waits(u8),
-    /// It ends.
+    /// The thread ends.
     Ends,
 }
 
@@ -31,6 +32,7 @@ impl<W: Write + Seek> Sim<W> {
     pub(super) fn act(&mut self, cpu: Cpu) -> Result<()> {
         let Some(thread) = self.cpus[cpu].current else { return Ok(()) };
         self.threads[thread].left = 0;
+        // At the first instruction of the first thread, where the loader of Windows maps images.
         self.load_images(cpu, thread)?;
         self.start_threads(cpu, thread)?;
         loop {
@@ -73,6 +75,8 @@ impl<W: Write + Seek> Sim<W> {
     fn next_action(&mut self, cpu: Cpu, thread: Thread) -> Result<Then> {
         let work = self.plan.threads[thread].work;
         let step = &mut self.threads[thread].step;
+        // A round ends here without taking time; every work has an action that takes some, so that `act`
+        // comes to an end.
         let Some((chance, action)) = work.get(*step).copied() else {
             *step = 0;
             return Ok(Then::GoesOn);
@@ -96,6 +100,7 @@ impl<W: Write + Seek> Sim<W> {
             Action::Post => self.post(cpu),
             Action::TakeWork => Ok(self.take_work(thread)),
             Action::Read { cached } => self.begin_io(cpu, thread, false, cached),
+            // Three of ten writes stay in the cache; the others wait for the disk.
             Action::Write => self.begin_io(cpu, thread, true, 300),
         }
     }

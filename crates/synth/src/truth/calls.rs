@@ -6,9 +6,9 @@ use serde::Serialize;
 /// Samples of a function.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct FunctionSamples {
-    /// Those with it on their stack; each counts once.
+    /// Samples with the function on their stack; each counts once.
     pub inclusive: u64,
-    /// Those that hit it.
+    /// Samples that hit the function itself.
     pub exclusive: u64,
 }
 
@@ -33,7 +33,7 @@ pub struct CounterSums {
     pub cycles: u64,
     /// References to the last level of the cache.
     pub llc_references: u64,
-    /// Those that missed.
+    /// References that missed.
     pub llc_misses: u64,
 }
 
@@ -109,13 +109,13 @@ pub struct Root {
     /// File of a transfer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// Its bytes.
+    /// Bytes of a transfer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u32>,
-    /// Its start.
+    /// Start of a transfer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub init_ns: Option<i64>,
-    /// Its end.
+    /// End of a transfer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub complete_ns: Option<i64>,
 }

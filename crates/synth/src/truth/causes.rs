@@ -21,7 +21,7 @@ pub struct Cause {
     pub acted: Option<Acted>,
 }
 
-/// When a cause acts on its victims, since the begin of the trace.
+/// When a cause acts on its victims, since the start of the trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Acted {
     /// The first moment.

@@ -14,9 +14,9 @@ pub struct MiniFilter {
     pub by_process: BTreeMap<String, Callbacks>,
     /// By path as users know it.
     pub by_file: BTreeMap<String, Callbacks>,
-    /// Those that failed, by status (`0xc0000906`).
+    /// Callbacks that failed, by status (`0xc0000906`).
     pub failed_by_status: BTreeMap<String, u64>,
-    /// Those that run when the trace ends; the others are complete.
+    /// Callbacks that run when the trace ends; all others are complete.
     pub open_at_end: u64,
 }
 
@@ -25,7 +25,7 @@ pub struct MiniFilter {
 pub struct Callbacks {
     /// How many.
     pub count: u64,
-    /// Those that failed.
+    /// Callbacks that failed.
     pub failed: u64,
     /// From their start to their end.
     pub duration_ns: i64,
@@ -71,11 +71,11 @@ pub struct PoolSums {
     pub frees: u64,
     /// Their bytes.
     pub freed_bytes: u64,
-    /// Those among them that were allocated before the trace.
+    /// Frees of blocks that were allocated before the trace.
     pub frees_of_earlier: u64,
-    /// From the allocation of those that were freed to then, of the others.
+    /// From allocation to free, of the blocks that were allocated and freed in the trace.
     pub lifetime_ns: i64,
-    /// Those of the trace that live when it ends.
+    /// Blocks allocated in the trace that live when it ends.
     pub live: u64,
     /// Their bytes.
     pub live_bytes: u64,
@@ -84,7 +84,7 @@ pub struct PoolSums {
 /// Sums over one heap of a program.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct HeapSums {
-    /// How often it was made: its handle is used again.
+    /// How often it was created: its handle is used again.
     pub creates: u64,
     /// How often it was destroyed.
     pub destroys: u64,
@@ -94,15 +94,15 @@ pub struct HeapSums {
     pub allocated_bytes: u64,
     /// Blocks that were resized.
     pub resizes: u64,
-    /// Bytes that they had.
+    /// Their bytes before that.
     pub resized_from_bytes: u64,
-    /// Bytes that they have then.
+    /// Their bytes after that.
     pub resized_to_bytes: u64,
     /// Blocks that were freed.
     pub frees: u64,
-    /// Their bytes, as they were then.
+    /// Their bytes when they were freed.
     pub freed_bytes: u64,
-    /// From the allocation of those that were freed to then.
+    /// From allocation to free, of the blocks that were freed.
     pub lifetime_ns: i64,
     /// Blocks that went with the heap.
     pub destroyed_blocks: u64,
@@ -119,15 +119,15 @@ pub struct HeapSums {
 pub struct Alpc {
     /// Messages that were sent, answers included.
     pub sent: u64,
-    /// Those that were received.
+    /// Messages that were received.
     pub received: u64,
-    /// Those that were sent and are not received when the trace ends.
+    /// Messages that were sent and are not received when the trace ends.
     pub under_way_at_end: u64,
-    /// Those that were received, by the thread that sent and the one that received (`process/thread`).
+    /// Messages that were received, by the sending and the receiving thread (`process/thread`).
     pub delivered: BTreeMap<String, BTreeMap<String, Delivered>>,
-    /// Those whose answer was received, by the thread that called and the one that served.
+    /// Messages whose answer was received, by the thread that called and the one that served.
     pub calls: BTreeMap<String, BTreeMap<String, AlpcCalls>>,
-    /// By thread, and `reply` or `new_message`.
+    /// Waits by thread, and `reply` or `new_message`.
     pub waits: BTreeMap<String, BTreeMap<String, AlpcWaits>>,
 }
 
@@ -153,13 +153,13 @@ pub struct AlpcCalls {
     pub duration_ns: i64,
 }
 
-/// Waits for messages, from the event that says so to the one that says that it is over.
+/// Waits for messages, from the event of their start to the event of their end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct AlpcWaits {
-    /// Those that ended.
+    /// Waits that ended.
     pub waits: u64,
     /// Their lengths.
     pub wait_ns: i64,
-    /// One that has not ended when the trace ends.
+    /// Waits that have not ended when the trace ends.
     pub open_at_end: u64,
 }

@@ -17,15 +17,15 @@ pub struct ProcessStart {
     pub creator_cpu: u16,
     /// Start of the creator's system call, where that is recorded.
     pub call_ns: Option<i64>,
-    /// End of it.
+    /// End of the creator's system call.
     pub call_end_ns: Option<i64>,
     /// Event of the start.
     pub start_ns: i64,
     /// `process/thread` of the first thread.
     pub thread: String,
-    /// First switch-in of that.
+    /// First switch-in of the first thread.
     pub first_run_ns: Option<i64>,
-    /// Processor of that.
+    /// Processor of the first switch-in.
     pub first_run_cpu: Option<u16>,
     /// From the creator's call, where it is recorded, or else from the event of the start, to the first
     /// switch-in.
@@ -37,9 +37,9 @@ pub struct ProcessStart {
 pub struct ProcessExit {
     /// Id.
     pub pid: u32,
-    /// Event that it has to end.
+    /// Event of the request to end the process.
     pub terminate_ns: i64,
-    /// Event of its end.
+    /// Event of the end of the process.
     pub end_ns: i64,
     /// Between the two.
     pub duration_ns: i64,
@@ -50,9 +50,9 @@ pub struct ProcessExit {
 /// System calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Syscalls {
-    /// Those with both ends in the trace, by process id and `image!function`.
+    /// Calls with both ends in the trace, by process id and `image!function`.
     pub by_process: BTreeMap<String, BTreeMap<String, SyscallSums>>,
-    /// Those that are about a file or a key of the registry, by path.
+    /// Calls that are about a file or a key of the registry, by path.
     pub by_path: BTreeMap<String, SyscallSums>,
     /// Ends of calls that began before the trace.
     pub ends_of_earlier: u64,
@@ -65,7 +65,7 @@ pub struct Syscalls {
 pub struct SyscallSums {
     /// How many.
     pub count: u64,
-    /// Those that ended with an error.
+    /// Calls that ended with an error.
     pub failed: u64,
     /// From their start to their end, waits included.
     pub duration_ns: i64,

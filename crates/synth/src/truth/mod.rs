@@ -5,7 +5,7 @@
 //! (`KWAIT_REASON`) by their number.
 //!
 //! A thread that is switched out (T0), readied (T1) and switched in (T2) waited T1 - T0 and was ready T2 -
-//! T1. One that was preempted or ran out of its quantum (switched out in state Ready) waited not at all and
+//! T1. One that was preempted or ran out of its quantum (switched out in state Ready) did not wait and
 //! was ready T2 - T0; it counts as preempted. The first switch-in of a thread has no T0: nothing is summed. A
 //! slice that is open at the end is not part of `run_ns`, nor is an open wait part of `wait_ns`.
 
@@ -81,7 +81,7 @@ pub struct Truth {
     /// Causes of slowness that were planted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Cause>,
-    /// When causes acted, by the names of their cards; [`Truth::causes`] has it.
+    /// When causes acted, by the names of their cards; goes into [`Truth::causes`].
     #[serde(skip)]
     pub(crate) acted: BTreeMap<&'static str, Acted>,
     /// Processors of different kinds, by number.
@@ -97,7 +97,7 @@ pub struct Truth {
     /// `hard`, `access_violation`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub page_faults: BTreeMap<String, BTreeMap<String, u64>>,
-    /// Those that read from files.
+    /// Page faults that read from files.
     #[serde(skip_serializing_if = "is_default")]
     pub hard_faults: HardFaults,
     /// Memory of the kernel.
@@ -237,7 +237,7 @@ pub struct ThreadTimes {
     /// Sums.
     #[serde(flatten)]
     pub times: Times,
-    /// Its wait or readiness that the end of the trace cuts; none if it runs then, or ended.
+    /// The wait or ready time that the end of the trace cuts off; none if it runs then, or ended.
     pub open_at_end: Option<Open>,
 }
 
@@ -250,14 +250,14 @@ pub struct Open {
     pub state: u8,
     /// Reason of the switch-out.
     pub reason: u8,
-    /// Readied, but not switched in.
+    /// When it was readied, if it was.
     pub readied_ns: Option<i64>,
 }
 
 /// A processor.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct CpuTimes {
-    /// With a thread that is not idle, from the header event to the end.
+    /// Time with a thread that is not idle, from the header event to the end.
     pub busy_ns: i64,
     /// Context switches.
     pub switches: u64,
@@ -270,11 +270,11 @@ pub struct Samples {
     pub profile_interval_100ns: u32,
     /// All.
     pub samples: u64,
-    /// Of idle threads, without DPCs.
+    /// Samples of idle threads, without those in DPCs.
     pub idle_samples: u64,
-    /// The others.
+    /// All other samples.
     pub busy_samples: u64,
-    /// In a DPC.
+    /// Samples in a DPC.
     pub dpc_isr_samples: u64,
     /// All by process.
     pub by_process: BTreeMap<String, u64>,
@@ -293,15 +293,15 @@ pub struct Samples {
 /// Stacks of samples.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct SampleStacks {
-    /// With a part in the kernel.
+    /// Samples whose stack has a part in the kernel.
     pub samples_with_kernel_stack: u64,
-    /// With a part in user mode.
+    /// Samples whose stack has a part in user mode.
     pub samples_with_user_stack: u64,
-    /// With any.
+    /// Samples with a stack.
     pub samples_with_any_stack: u64,
-    /// Frames of all.
+    /// Frames of all stacks.
     pub frames: u64,
-    /// Stacks that differ.
+    /// Distinct stacks.
     pub distinct: u64,
 }
 

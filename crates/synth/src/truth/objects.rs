@@ -18,7 +18,7 @@ pub struct Registry {
 pub struct RegistrySums {
     /// How many.
     pub count: u64,
-    /// Those that ended with an error.
+    /// Operations that ended with an error.
     pub failed: u64,
     /// From their start to their end.
     pub duration_ns: i64,
@@ -38,31 +38,31 @@ pub struct Handles {
 /// Sums over handles.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct HandleSums {
-    /// Those that were opened.
+    /// Handles that were opened.
     pub opened: u64,
-    /// Those that a process got from another one.
+    /// Handles that a process got from another one.
     pub duplicated: u64,
-    /// Those that were closed.
+    /// Handles that were closed.
     pub closed: u64,
-    /// Those among them that were open before the trace.
+    /// Closed handles that were open before the trace.
     pub closed_of_earlier: u64,
-    /// From opening to closing, of the others that were closed.
+    /// From opening to closing, of the handles that were opened and closed in the trace.
     pub lifetime_ns: i64,
-    /// Those that are open when the trace ends.
+    /// Handles that are open when the trace ends.
     pub open_at_end: u64,
 }
 
 /// Sums over objects.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Objects {
-    /// Those that came to life in the trace.
+    /// Objects that were created in the trace.
     pub created: u64,
-    /// Those that went away in it.
+    /// Objects that were deleted in the trace.
     pub deleted: u64,
-    /// Those among them that were there before.
+    /// Deleted objects that existed before the trace.
     pub deleted_of_earlier: u64,
-    /// How long the others lived that went away.
+    /// From creation to deletion, of the objects that were created and deleted in the trace.
     pub lifetime_ns: i64,
-    /// Those that are there when the trace ends, as far as handles to them were seen.
+    /// Objects that exist when the trace ends, as far as handles to them were seen.
     pub live_at_end: u64,
 }

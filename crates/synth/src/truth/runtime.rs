@@ -20,9 +20,9 @@ pub struct Collection {
     /// Its pauses that ended: those in which it began, and of one in the background also those in which no
     /// other one began.
     pub suspended_ns: i64,
-    /// Part of them until all threads had stopped.
+    /// Part of the pauses until all threads had stopped.
     pub suspending_ns: i64,
-    /// Part of them in which threads were let run again.
+    /// Part of the pauses in which threads were resumed.
     pub restarting_ns: i64,
     /// Size of generation 0 behind it; this and what follows is 0 without an end.
     pub gen0_bytes: u64,

@@ -1,4 +1,4 @@
-//! What is true of what the system is asked for: resolutions of the timer, settings, names of hosts.
+//! What is true of requests to the system: resolutions of the timer, settings, names of hosts.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub struct TimerResolution {
     pub from_ns: Option<i64>,
     /// Until when: another one, or the process is gone; none if it holds when the trace ends.
     pub to_ns: Option<i64>,
-    /// The system did not follow.
+    /// The system ignored the request.
     pub is_ignored: bool,
 }
 
@@ -33,11 +33,11 @@ pub struct PowerSetting {
 /// Queries of names.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Dns {
-    /// Those that were answered, by id of the process that asked.
+    /// Queries that were answered, by id of the process that asked.
     pub by_process: BTreeMap<String, Lookups>,
-    /// By name.
+    /// Queries that were answered, by name.
     pub by_name: BTreeMap<String, Lookups>,
-    /// Those without an answer when the trace ends.
+    /// Queries without an answer when the trace ends.
     pub open_at_end: u64,
 }
 
@@ -46,9 +46,9 @@ pub struct Dns {
 pub struct Lookups {
     /// How many.
     pub queries: u64,
-    /// Those whose answer is an error.
+    /// Queries whose answer is an error.
     pub failed: u64,
-    /// Those for which a server did not answer in time.
+    /// Queries for which a server did not answer in time.
     pub timed_out: u64,
     /// From the question to the answer.
     pub duration_ns: i64,

@@ -22,26 +22,26 @@ pub struct Windows {
 pub struct LockSums {
     /// How many.
     pub acquisitions: u64,
-    /// Those that waited so long that they have an event of that.
+    /// Acquisitions that waited so long that an event reports it.
     pub slow: u64,
-    /// From asking to having it.
+    /// From asking for the lock to having it.
     pub wait_ns: i64,
-    /// Those that were given back.
+    /// Acquisitions whose lock was released.
     pub released: u64,
     /// From the event of the acquisition to that of the release.
     pub hold_ns: i64,
-    /// Those that are not given back when the trace ends.
+    /// Acquisitions whose lock is not released when the trace ends.
     pub open_at_end: u64,
 }
 
 /// Objects of the window manager; all of them are created in the trace.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct GuiSums {
-    /// Those that were destroyed.
+    /// Objects that were destroyed.
     pub destroyed: u64,
-    /// From their creation to that.
+    /// From their creation to their destruction.
     pub lifetime_ns: i64,
-    /// The others.
+    /// Objects that exist when the trace ends.
     pub live_at_end: u64,
 }
 
@@ -70,13 +70,13 @@ pub struct DelaySums {
 /// Sessions of the tracing system and their providers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Sessions {
-    /// Those that ran, in the order in which they began.
+    /// Sessions that ran, in the order in which they started.
     pub sessions: Vec<Session>,
-    /// Those that could not start, by name.
+    /// Sessions that could not start, by name.
     pub start_errors: BTreeMap<String, u64>,
     /// Providers that were registered, by process id.
     pub registered: BTreeMap<String, u64>,
-    /// Those that were taken back.
+    /// Providers that were unregistered, by process id.
     pub unregistered: BTreeMap<String, u64>,
     /// Events that were lost, by session.
     pub lost_events: BTreeMap<String, u64>,
@@ -99,6 +99,6 @@ pub struct Session {
     pub events_lost: Option<u32>,
     /// How often each provider was switched on.
     pub enabled: BTreeMap<String, u64>,
-    /// How often it was switched off.
+    /// How often each provider was switched off.
     pub disabled: BTreeMap<String, u64>,
 }

@@ -21,7 +21,7 @@ struct Seen {
 }
 
 #[test]
-fn processors_are_told_by_the_events_on_power() {
+fn processors_are_described_by_the_events_on_power() {
     let provider = etwkit_etl::Guid::literal("0f67e49f-fe51-4e9f-b490-6f2948cc6027");
     for seed in [1, 2] {
         let (trace, truth) = written("pe-cores", &seeded(seed, true));
@@ -50,14 +50,14 @@ fn processors_are_told_by_the_events_on_power() {
         });
         assert_eq!(cores.len(), 8);
         for (cpu, seen) in &cores {
-            let told = &truth.cores[cpu];
-            assert_eq!(seen.class, Some(told.efficiency_class));
-            assert_eq!(told.efficiency_class, u8::from(*cpu < 4));
-            assert_eq!(seen.nominal_mhz, told.nominal_mhz);
-            assert_eq!(seen.mhz.len() as u64, told.frequency_changes);
+            let core = &truth.cores[cpu];
+            assert_eq!(seen.class, Some(core.efficiency_class));
+            assert_eq!(core.efficiency_class, u8::from(*cpu < 4));
+            assert_eq!(seen.nominal_mhz, core.nominal_mhz);
+            assert_eq!(seen.mhz.len() as u64, core.frequency_changes);
             let least_and_most = (*seen.mhz.iter().min().unwrap(), *seen.mhz.iter().max().unwrap());
-            assert_eq!(least_and_most, (told.min_mhz, told.max_mhz));
-            assert_eq!(seen.parked, told.parked);
+            assert_eq!(least_and_most, (core.min_mhz, core.max_mhz));
+            assert_eq!(seen.parked, core.parked);
         }
         assert!(cores.values().any(|core| !core.parked.is_empty()));
     }

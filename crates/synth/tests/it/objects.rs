@@ -105,16 +105,16 @@ fn system_calls_and_the_registry_follow_from_their_events() {
         assert_eq!(ours.ends_of_earlier, truth.syscalls.ends_of_earlier);
         assert_eq!(ours.open_at_end, truth.syscalls.open_at_end);
         // Each function has an address of its own.
-        let mut told: Vec<(String, SyscallSums)> = Vec::new();
+        let mut expected: Vec<(String, SyscallSums)> = Vec::new();
         for (pid, functions) in &truth.syscalls.by_process {
-            told.extend(functions.values().map(|sums| (pid.clone(), *sums)));
+            expected.extend(functions.values().map(|sums| (pid.clone(), *sums)));
         }
         let mut ours: Vec<(String, SyscallSums)> =
             addresses.into_iter().map(|((pid, _), sums)| (pid, sums)).collect();
-        for list in [&mut told, &mut ours] {
+        for list in [&mut expected, &mut ours] {
             list.sort_by_key(|(pid, sums)| (pid.clone(), sums.count, sums.duration_ns));
         }
-        assert_eq!(ours, told);
+        assert_eq!(ours, expected);
         assert_eq!(registry.by_key.len(), 6, "{registry:?}");
         assert!(truth.syscalls.by_path.keys().any(|path| path.ends_with("neon.json")));
     }

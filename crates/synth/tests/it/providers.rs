@@ -49,9 +49,9 @@ fn resolutions_of_the_timer_follow_from_their_events() {
                 assert!(path.ends_with(&format!(r"\{}", truth.processes[&pid].name)), "{path}");
             }
             if is_rundown && ns > truth.header.duration_ns / 2 {
-                // What holds is told again.
-                let told = &ours[held[&(kind, pid)]];
-                assert_eq!((told.resolution_100ns, told.is_ignored), (resolution_100ns, is_ignored));
+                // What holds is listed again.
+                let holding = &ours[held[&(kind, pid)]];
+                assert_eq!((holding.resolution_100ns, holding.is_ignored), (resolution_100ns, is_ignored));
                 return;
             }
             let before = held.remove(&(kind, pid));
@@ -65,17 +65,17 @@ fn resolutions_of_the_timer_follow_from_their_events() {
             ours.push(TimerResolution { kind, pid, resolution_100ns, from_ns, to_ns: None, is_ignored });
         });
         assert_eq!(ours, truth.timer_resolution);
-        assert!(ours.iter().any(|told| told.is_ignored));
+        assert!(ours.iter().any(|row| row.is_ignored));
         // The system has what the finest request that counts asks for, at each time.
-        for system in ours.iter().filter(|told| told.kind == "system") {
+        for system in ours.iter().filter(|row| row.kind == "system") {
             let at = system.from_ns.unwrap_or(0);
-            let holds = |told: &&TimerResolution| {
-                told.kind != "system"
-                    && !told.is_ignored
-                    && told.from_ns.unwrap_or(0) <= at
-                    && told.to_ns.is_none_or(|to| to > at)
+            let holds = |row: &&TimerResolution| {
+                row.kind != "system"
+                    && !row.is_ignored
+                    && row.from_ns.unwrap_or(0) <= at
+                    && row.to_ns.is_none_or(|to| to > at)
             };
-            let finest = ours.iter().filter(holds).map(|told| told.resolution_100ns).min();
+            let finest = ours.iter().filter(holds).map(|row| row.resolution_100ns).min();
             assert_eq!(system.resolution_100ns, finest.unwrap_or(156_250), "{at}");
         }
     }
@@ -94,7 +94,7 @@ fn settings_follow_from_their_events() {
         let data: String = p[20..20 + length].iter().map(|byte| format!("{byte:02x}")).collect();
         let values = ours.entry(setting).or_default();
         if id == 111 && !values.is_empty() {
-            assert_eq!(values.last().unwrap().data, data, "told again when the session ends");
+            assert_eq!(values.last().unwrap().data, data, "listed again when the session ends");
             return;
         }
         values.push(PowerSetting { from_ns: (id == 112).then_some(ns), data });

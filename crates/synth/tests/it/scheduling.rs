@@ -161,7 +161,7 @@ fn all_kinds_of_waits_and_preemptions_occur() {
 }
 
 #[test]
-fn quantum_ends_preemptions_and_terminations_are_told_by_the_switches() {
+fn switches_say_what_was_a_quantum_end_a_preemption_or_a_termination() {
     let (trace, _) = office(&seeded(1, false));
     let mut reasons: BTreeMap<(u8, u8), u64> = BTreeMap::new();
     visit(&open(trace), |event| {
@@ -216,7 +216,7 @@ fn check_interrupts((trace, truth): (Vec<u8>, Truth)) {
             _ => {}
         }
     });
-    let told = &truth.interrupts;
-    assert_eq!((dpcs, isrs), ((told.dpcs, told.dpc_ns), (told.isrs, told.isr_ns)));
+    let expected = &truth.interrupts;
+    assert_eq!((dpcs, isrs), ((expected.dpcs, expected.dpc_ns), (expected.isrs, expected.isr_ns)));
     assert_eq!(operations, truth.file_io.by_operation);
 }

@@ -190,9 +190,9 @@ fn every_frame_of_every_stack_has_a_name() {
             }
         });
         // What samples hit is reported by the truth, and is among the names; DPCs have no stack.
-        let told: BTreeSet<String> = truth.functions.values().flat_map(|f| f.keys().cloned()).collect();
-        let missing: Vec<_> = told.difference(&names).collect();
-        assert!(missing.len() * 20 < told.len() + 20, "{scenario}: {missing:?}");
-        assert!(names.len() > told.len(), "switches and wakes have names, too");
+        let expected: BTreeSet<String> = truth.functions.values().flat_map(|f| f.keys().cloned()).collect();
+        let missing: Vec<_> = expected.difference(&names).collect();
+        assert!(missing.len() * 20 < expected.len() + 20, "{scenario}: {missing:?}");
+        assert!(names.len() > expected.len(), "switches and wakes have names, too");
     }
 }

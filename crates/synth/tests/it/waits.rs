@@ -139,14 +139,14 @@ fn tid(name: &str) -> u32 {
     name.split_once('/').unwrap().1.parse().unwrap()
 }
 
-fn same_link(ours: &(u32, Wait), told: &Link) {
+fn same_link(ours: &(u32, Wait), expected: &Link) {
     let (thread, wait) = ours;
-    assert_eq!(*thread, tid(&told.thread));
+    assert_eq!(*thread, tid(&expected.thread));
     assert_eq!(
         (wait.reason, wait.out, wait.readied, wait.switch_in, wait.in_dpc),
-        (told.reason, told.wait_start_ns, told.ready_ns, told.switch_in_ns, told.in_dpc)
+        (expected.reason, expected.wait_start_ns, expected.ready_ns, expected.switch_in_ns, expected.in_dpc)
     );
-    assert_eq!(wait.by, told.readied_by.as_deref().map_or(0, tid));
+    assert_eq!(wait.by, expected.readied_by.as_deref().map_or(0, tid));
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn calls_and_their_chains_follow_from_the_events() {
                 }
                 let (links, root) = events.chain(thread, call.start_ns, call.end_ns);
                 assert_eq!(links.len(), call.chain.len(), "{call:?}");
-                links.iter().zip(&call.chain).for_each(|(ours, told)| same_link(ours, told));
+                links.iter().zip(&call.chain).for_each(|(ours, expected)| same_link(ours, expected));
                 let disk = call.root.clone().filter(|root| root.file.is_some());
                 assert_eq!(root, disk, "{call:?}");
             }
@@ -196,11 +196,11 @@ fn who_waited_for_whom_follows_from_the_events() {
                 sums.wait_ns += wait.readied - wait.out;
             }
         }
-        let told = truth.waited_for.iter().flat_map(|(thread, by)| by.iter().map(move |b| (thread, b)));
+        let expected = truth.waited_for.iter().flat_map(|(thread, by)| by.iter().map(move |b| (thread, b)));
         let by = |name: &str| if name == "dpc" { u32::MAX } else { tid(name) };
-        let told: BTreeMap<(u32, u32), WaitSums> =
-            told.map(|(thread, (name, sums))| ((tid(thread), by(name)), *sums)).collect();
-        assert_eq!(ours, told, "{scenario}");
+        let expected: BTreeMap<(u32, u32), WaitSums> =
+            expected.map(|(thread, (name, sums))| ((tid(thread), by(name)), *sums)).collect();
+        assert_eq!(ours, expected, "{scenario}");
     }
 }
 

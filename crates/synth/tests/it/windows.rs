@@ -144,11 +144,11 @@ fn the_window_manager_follows_from_its_events() {
             stays.sort_by_key(|stay| (stay.level.clone(), stay.from_ns));
             stays
         };
-        let told = truth.windows.clone();
-        assert_eq!(sorted(std::mem::take(&mut ours.focus)), sorted(told.focus.clone()));
-        assert_eq!(ours, Windows { focus: Vec::new(), ..told.clone() });
+        let expected = truth.windows.clone();
+        assert_eq!(sorted(std::mem::take(&mut ours.focus)), sorted(expected.focus.clone()));
+        assert_eq!(ours, Windows { focus: Vec::new(), ..expected.clone() });
         let slow: u64 = ours.locks.values().flat_map(BTreeMap::values).map(|sums| sums.slow).sum();
-        assert!(slow > 5 && told.focus.len() > 20, "{slow}");
+        assert!(slow > 5 && expected.focus.len() > 20, "{slow}");
         let leaks = ours.objects.values().filter_map(|of| of.get("gdi Bitmap")).map(|sums| sums.live_at_end);
         assert!(leaks.sum::<u64>() > 5);
     }

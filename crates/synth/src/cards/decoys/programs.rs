@@ -56,24 +56,24 @@ pub(super) fn collector(scene: &mut Scene) {
     );
     let collects =
         [main, "coreclr!WKS::gc_heap::try_allocate_more_space coreclr!WKS::GCHeap::GarbageCollectGeneration"];
-    let tells = scene.b.path(&[collects[0], collects[1], "coreclr!ThreadSuspend::SuspendEE"]);
+    let suspends = scene.b.path(&[collects[0], collects[1], "coreclr!ThreadSuspend::SuspendEE"]);
     let marks =
         scene.b.code(&collects, &["coreclr!WKS::gc_heap::mark_phase", "coreclr!WKS::gc_heap::plan_phase"]);
-    let tell = |step| Step::Act(tells, Act::Collects(step));
+    let collect = |step| Step::Act(suspends, Act::Collects(step));
     let mut steps = Vec::new();
     for generation in [0, 0, 1] {
         steps.extend([
             Step::Sleep(waits, 500_000, 900_000),
             Step::Run(works, 3_000, 6_000),
-            tell(CollectionStep::SuspendBegins(1)),
+            collect(CollectionStep::SuspendBegins(1)),
             Step::Run(marks, 10, 60),
-            tell(CollectionStep::SuspendEnds),
-            tell(CollectionStep::Begins(generation, false)),
+            collect(CollectionStep::SuspendEnds),
+            collect(CollectionStep::Begins(generation, false)),
             Step::Run(marks, 400, 1_600),
-            tell(CollectionStep::Ends(false)),
-            tell(CollectionStep::RestartBegins),
+            collect(CollectionStep::Ends(false)),
+            collect(CollectionStep::RestartBegins),
             Step::Run(marks, 2, 20),
-            tell(CollectionStep::RestartEnds),
+            collect(CollectionStep::RestartEnds),
         ]);
     }
     scene.b.script(thread, &[], &steps);

@@ -25,7 +25,7 @@ const CLICK_MS: u32 = 1000;
 
 pub(crate) fn plan(options: &Options) -> Plan {
     let mut b = machine(options.cpus.unwrap_or(4), SECONDS, &IMAGES, true);
-    // A hard disk that has other things to do.
+    // A hard disk that others keep busy, so that each transfer takes long.
     b.disk(11_000, 24_000);
     background(&mut b);
     let port = b.port();
@@ -35,6 +35,7 @@ pub(crate) fn plan(options: &Options) -> Plan {
     let thread = b.thread(explorer, 10, "explorer!CTray::MainThreadProc");
     let mut once = Vec::new();
     for round in 0..options.scale {
+        // Each round has processes of its own, since a process of a plan lives once.
         once.extend(clicks(&mut b, port, explorer, 1000 * SECONDS * round + CLICK_MS));
     }
     let waits = b.waits(&[USER, EXPLORER_MAIN, GETS_MESSAGE]);
@@ -99,6 +100,7 @@ fn scanner(b: &mut Builder, port: Port) {
         Step::Run(emulator, 18_000, 42_000),
         Step::Answer(answers),
     ];
+    // More threads than processes that start at a time: what a start waits for is the scan, not the queue.
     for _ in 0..4 {
         let thread = b.thread(program, 8, "nwengine!CWorkerPool::ThreadProc");
         b.script(thread, &[], &pool);
@@ -141,7 +143,7 @@ fn creates(b: &mut Builder, frames: &[&str], port: Port, child: Child) -> Vec<St
     );
     let inserts =
         b.path(&[&text(&[CREATE, NT_CREATE]), "nt!PspInsertThread nt!KeStartThread nt!KeReadyThread"]);
-    let tells = b.code(
+    let registers = b.code(
         &[&text(&[CREATE])],
         &["KERNELBASE!BasepConstructSxsCreateProcessMessage", "ntdll!CsrClientCallServer"],
     );
@@ -152,7 +154,7 @@ fn creates(b: &mut Builder, frames: &[&str], port: Port, child: Child) -> Vec<St
         Step::Ask(sends, Ask { port, file: child.file, waits, reason: reason::EXECUTIVE }),
         Step::Run(goes_on, 300, 800),
         Step::Start(inserts, child.thread),
-        Step::Run(tells, 150, 450),
+        Step::Run(registers, 150, 450),
         Step::End,
     ]
 }
@@ -206,6 +208,7 @@ fn mintty(b: &mut Builder, port: Port, parent: Program) -> Child {
         -i /mingw64/share/git/git-for-windows.ico /usr/bin/bash --login -i";
     let (program, thread) = program(b, parent, ("mintty.exe", line, MINTTY_IMAGES), "msys-2.0!dll_crt0_0");
     let (main, writes) = ([USER, MSYS_MAIN, "mintty!main"], b.event(0));
+    // From the inside out: a thread has to be in the plan before the step that starts it.
     let shell = shell(b, port, program, writes);
     let mut steps = loads(b, &main);
     let opens = b.code(&main, &["mintty!win_init_fonts", "mintty!win_reconfig"]);
@@ -320,7 +323,7 @@ fn run_tool(b: &mut Builder, parent: Program, tool: &Tool, output: Event, ended:
     let main = [USER, tool.main];
     let mut steps = loads(b, &main);
     let works = b.code(&main, &["KERNELBASE!CreateFileW ntdll!NtCreateFile", "ntdll!RtlAllocateHeap"]);
-    // Git for Windows knows nothing of the POSIX layer.
+    // Git for Windows writes to the pipe itself, without the POSIX layer.
     let writes = if tool.images.contains(&MSYS) {
         WRITES_PIPE
     } else {

@@ -21,12 +21,12 @@ pub(in crate::sim) struct Birth {
 impl<W: Write + Seek> Sim<W> {
     /// A thread has created a process, whose first thread is `child`.
     pub(in crate::sim) fn is_born(&mut self, cpu: Cpu, creator: Thread, child: Thread, start: i64) {
-        if !self.plan.tells_starts {
+        if !self.plan.reports_starts {
             return;
         }
         let plan = &self.plan.programs[self.plan.threads[child].program];
         let call = self.threads[creator].acting.call.since();
-        let told = ProcessStart {
+        let birth = ProcessStart {
             pid: plan.pid,
             name: plan.name.to_owned(),
             creator: self.thread_name(creator),
@@ -37,17 +37,21 @@ impl<W: Write + Seek> Sim<W> {
             ..ProcessStart::default()
         };
         let number = self.truth.starts.len();
-        self.truth.starts.push(told);
+        self.truth.starts.push(birth);
+        // Both find the entry again: the child when it runs first, the creator when its system call returns,
+        // and either may come first.
         self.threads[child].acting.birth.own = Some(number);
         self.threads[creator].acting.birth.made = Some(number);
     }
 
-    /// A thread runs.
+    /// A thread is switched in.
     pub(in crate::sim) fn runs(&mut self, cpu: Cpu, thread: Thread, time: i64) {
         let Some(number) = self.threads[thread].acting.birth.own.take() else { return };
         let Some(start) = self.truth.starts.get_mut(number) else { return };
         let run_ns = Self::ns(time);
         (start.first_run_ns, start.first_run_cpu) = (Some(run_ns), Some(cpu.0 as u16));
+        // A creator waits for its call to return, not for the event of the start, which comes in the middle
+        // of the call.
         start.cost_ns = Some(run_ns - start.call_ns.unwrap_or(start.start_ns));
     }
 
@@ -75,6 +79,7 @@ impl<W: Write + Seek> Sim<W> {
             p.u32(pid);
         })?;
         self.programs[program].terminated = Some((time, status));
+        // A thread that ends its own process goes on with its script, whose end is the end of the thread.
         if program != self.plan.threads[thread].program {
             // Its threads end when they run the next time.
             for other in self.threads.keys().filter(|other| self.plan.threads[*other].program == program) {

@@ -108,6 +108,8 @@ impl<W: Write + Seek> Sim<W> {
         let runtime = self.world.runtimes.0.entry(program).or_default();
         runtime.numbers += 1;
         let (number, within) = (runtime.numbers, runtime.background.is_some());
+        // A blocking collection that runs while one runs in the background has a kind of its own: readers
+        // have to keep two open collections of a process apart.
         let kind = match (is_background, within) {
             (true, _) => BACKGROUND,
             (false, true) => BLOCKING_WITHIN,
@@ -133,16 +135,18 @@ impl<W: Write + Seek> Sim<W> {
         let program = self.plan.threads[thread].program;
         let runtime = self.world.runtimes.0.entry(program).or_default();
         let place = if is_background { runtime.background.take() } else { runtime.blocking.take() };
-        let told = place.and_then(|place| Some((place, self.truth.collections.get(place)?.clone())));
-        let Some((place, told)) = told else { return Ok(()) };
+        let found = place.and_then(|place| Some((place, self.truth.collections.get(place)?.clone())));
+        let Some((place, collection)) = found else { return Ok(()) };
         let time = self.provider_event(cpu, thread, event(2, 1, 2), |p| {
-            p.u32(told.number).u32(told.generation).u16(INSTANCE);
+            p.u32(collection.number).u32(collection.generation).u16(INSTANCE);
         })?;
         // Generations 0 to 2, large and pinned objects; and what survived of each.
         let sizes = [1, 4, 24, 12, 2].map(|mb| u64::from(self.rng.between(mb << 18, mb << 20)));
         let survived = sizes.map(|size| size / 5);
         let (pinned_objects, handles) = (self.rng.between(0, 40), self.rng.between(200, 400));
         self.provider_event(cpu, thread, event(4, 2, 133), |p| {
+            // The heap of pinned objects came with .NET 5: its sizes stand behind the fields that older
+            // versions of the event have, not beside those of the other heaps.
             sizes.iter().zip(&survived).take(4).for_each(|(size, survived)| {
                 p.u64(*size).u64(*survived);
             });
@@ -151,11 +155,17 @@ impl<W: Write + Seek> Sim<W> {
                 p.u64(*size).u64(*survived);
             });
         })?;
-        if let Some(told) = self.truth.collections.get_mut(place) {
-            told.end_ns = Some(Self::ns(time));
-            [told.gen0_bytes, told.gen1_bytes, told.gen2_bytes, told.large_bytes, told.pinned_bytes] = sizes;
-            told.promoted_bytes = survived.iter().sum();
-            (told.pinned_objects, told.handles) = (pinned_objects, handles);
+        if let Some(collection) = self.truth.collections.get_mut(place) {
+            collection.end_ns = Some(Self::ns(time));
+            [
+                collection.gen0_bytes,
+                collection.gen1_bytes,
+                collection.gen2_bytes,
+                collection.large_bytes,
+                collection.pinned_bytes,
+            ] = sizes;
+            collection.promoted_bytes = survived.iter().sum();
+            (collection.pinned_objects, collection.handles) = (pinned_objects, handles);
         }
         Ok(())
     }
@@ -166,12 +176,14 @@ impl<W: Write + Seek> Sim<W> {
         let time = self.of_runtime(cpu, thread, event(3, 1, 132))?;
         let Some(pause) = self.threads[thread].acting.collection.0.take() else { return Ok(()) };
         let runtime = self.world.runtimes.0.entry(self.plan.threads[thread].program).or_default();
+        // A background collection stops threads a second time, when it marks what changed, and no collection
+        // starts in that pause.
         let place = pause.began.or(runtime.background);
-        let told = place.and_then(|place| self.truth.collections.get_mut(place));
-        told.into_iter().for_each(|told| {
-            told.suspended_ns += (time - pause.begin) * TICK_NS;
-            told.suspending_ns += (pause.stopped - pause.begin) * TICK_NS;
-            told.restarting_ns += (time - pause.restart) * TICK_NS;
+        let collection = place.and_then(|place| self.truth.collections.get_mut(place));
+        collection.into_iter().for_each(|collection| {
+            collection.suspended_ns += (time - pause.begin) * TICK_NS;
+            collection.suspending_ns += (pause.stopped - pause.begin) * TICK_NS;
+            collection.restarting_ns += (time - pause.restart) * TICK_NS;
         });
         Ok(())
     }

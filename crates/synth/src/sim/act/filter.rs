@@ -59,6 +59,7 @@ impl<W: Write + Seek> Sim<W> {
         let Some((operation, began)) = self.threads[thread].acting.filter.operation.take() else {
             return Ok(());
         };
+        // An operation that failed has transferred nothing.
         let bytes = if status == 0 { operation.bytes } else { 0 };
         self.end_operation_with(cpu, thread, (operation.major.name(), began, bytes), status)
     }
@@ -102,6 +103,7 @@ impl<W: Write + Seek> Sim<W> {
         let is_open = major != Major::Create || callback.is_post;
         let context = operation.filter(|_| is_open).map_or(0, |operation| file_key(operation.file));
         self.kernel_event(cpu, thread, kind, |p| {
+            // Only the events of ends have the time of the start in front of the other fields.
             if let Some(began) = began {
                 p.time(began);
             }
@@ -114,6 +116,7 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     fn count_callback(&mut self, thread: Thread, callback: Callback, status: u32, duration_ns: i64) {
+        // A callback outside of an operation has an event, and no file that it could be counted for.
         let Some((operation, _)) = self.threads[thread].acting.filter.operation else { return };
         let function = &self.plan.code.functions[callback.routine];
         let driver = self.plan.modules[function.module].name.to_owned();

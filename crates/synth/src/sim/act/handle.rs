@@ -47,6 +47,7 @@ impl HandleTable {
     /// The value of a new handle: the one that was closed last, or one that nobody had.
     fn value(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| {
+            // Values of handles are multiples of four, since Windows leaves the two lowest bits to programs.
             self.values += 4;
             self.values
         })
@@ -95,6 +96,7 @@ impl<W: Write + Seek> Sim<W> {
     pub(super) fn handle_opens_process(&mut self, cpu: Cpu, thread: Thread, of: Program) -> Result<()> {
         let object = process_object(&self.plan.programs[of]);
         let plan = ObjectPlan { kind: ObjectKind::Process, name: "" };
+        // The object came with its process, which has no event of an object: since when it lives is unknown.
         let known = self.world.handles.objects.entry(object);
         known.or_insert(Object { plan, handles: 0, since: None }).handles += 1;
         let program = self.plan.threads[thread].program;
@@ -119,6 +121,7 @@ impl<W: Write + Seek> Sim<W> {
         let Some(of) = self.world.handles.objects.get_mut(&object) else { return Ok(()) };
         of.handles += 1;
         let kind = of.plan.kind;
+        // The copy has a value of the other process, which may be in use in this one for another object.
         let copy = self.world.handles.tables.entry(target).or_default().value();
         let (source_pid, target_pid) = (self.plan.programs[source].pid, self.plan.programs[target].pid);
         let time = self.user_event(cpu, thread, kind::HANDLE_DUPLICATE, |p| {
@@ -140,6 +143,7 @@ impl<W: Write + Seek> Sim<W> {
         let Object { plan, handles, since: born } = *of;
         let time = self.user_event(cpu, thread, kind::HANDLE_CLOSE, |p| {
             p.u64(object).u32(value).u16(plan.kind.number());
+            // A nameless object has only the end of the text.
             if plan.name.is_empty() {
                 p.u16(0)
             } else {

@@ -14,7 +14,7 @@ use crate::truth::HeapSums;
 /// Address of the first heap, and bytes between two.
 const HEAPS: u64 = 0x1F0_0000_0000;
 const HEAP_STEP: u64 = 0x1_0000_0000;
-/// Of the first block of a heap.
+/// Offset of the first block in its heap.
 const FIRST_BLOCK: u64 = 0x740;
 /// Bytes of the largest block that the low-fragmentation heap has.
 const SMALL: u64 = 0x4000;
@@ -92,7 +92,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// A block that gets smaller stays where it is.
+    /// Resizes the oldest block. One that gets smaller stays where it is; a larger one moves.
     pub(super) fn heap_resizes(
         &mut self,
         cpu: Cpu,
@@ -110,6 +110,7 @@ impl<W: Write + Seek> Sim<W> {
         if address != old.address {
             state.free.push(old.address);
         }
+        // The block keeps its place as the oldest one and its start, since it lives on.
         state.live.push_front(Block { address, bytes, since: old.since });
         self.count_heap(thread, heap, |sums| {
             sums.resizes += 1;
@@ -139,6 +140,8 @@ impl<W: Write + Seek> Sim<W> {
         self.user_event(cpu, thread, DESTROY, |p| {
             p.u64(handle(heap));
         })?;
+        // Blocks that go with their heap have no events of their own: readers have to drop them by the
+        // handle.
         let gone = std::mem::take(self.heap_of(thread, heap));
         let bytes: u64 = gone.live.iter().map(|block| block.bytes).sum();
         self.count_heap(thread, heap, |sums| {

@@ -66,6 +66,7 @@ impl<W: Write + Seek> Sim<W> {
     /// The query that a thread of the service works on, and who asks.
     fn looked_up(&self, thread: Thread) -> Option<(Lookup, u32, Thread)> {
         let client = self.serves(thread)?;
+        // The events of the service carry the id of the client, which is all that joins them to its query.
         let open = self.threads[client].acting.lookup.0.last()?;
         Some((open.lookup, self.ids(Some(client)).1, client))
     }
@@ -77,6 +78,7 @@ impl<W: Write + Seek> Sim<W> {
             return Ok(());
         };
         let (name, address) = (*name, *address);
+        // A semicolon also behind the last server, as Windows writes such lists.
         let servers: String = servers.iter().map(|server| format!("{server};")).collect();
         self.provider_event(cpu, thread, event(3009, 1), |p| {
             p.wide(lookup.name).u32(0).u32(0).u32(1).wide(name).wide(address).wide(&servers);

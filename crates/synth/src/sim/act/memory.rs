@@ -61,6 +61,8 @@ impl<W: Write + Seek> Sim<W> {
         let ended = self.kernel_event(cpu, thread, kind::HARD_FAULT, |p| {
             p.time(began).u64(offset).u64(address).u64(file_key(file)).u32(tid).u32(bytes);
         })?;
+        // Windows reports a hard fault twice: with the file and the duration, and among the other page
+        // faults.
         self.fault_event(cpu, thread, kind::HARD_PAGE_FAULT, address)?;
         let pid = self.pid_text(thread);
         let faults = self.truth.page_faults.entry(pid.clone()).or_default();
@@ -78,6 +80,7 @@ impl<W: Write + Seek> Sim<W> {
     /// Where a thread touched which address.
     fn fault_event(&mut self, cpu: Cpu, thread: Thread, kind: Kind, address: u64) -> Result<()> {
         self.take_frames(thread, Taken::Ready);
+        // A fault is blamed on the instruction of the program, not on the code of the kernel that handles it.
         let counter = self.frames.user.first().or(self.frames.kernel.first()).copied().unwrap_or_default();
         self.kernel_event(cpu, thread, kind, |p| {
             p.u64(address).u64(counter);
@@ -125,7 +128,7 @@ impl<W: Write + Seek> Sim<W> {
         bytes: u32,
     ) -> Result<()> {
         let bytes = u64::from(bytes);
-        // Behind all blocks of the trace.
+        // An address behind all blocks of the trace: readers must not find an allocation for it.
         let address = BLOCKS + (1 << 40) + BLOCK_STEP * self.rng.below(1 << 20);
         self.pool_event(cpu, thread, kind::POOL_FREE, (tag, 1, bytes, address))?;
         self.count_pool(thread, tag, |sums| {

@@ -59,6 +59,7 @@ impl<W: Write + Seek> Sim<W> {
         }
         let state = &mut self.world.messages;
         let message = state.free.pop().unwrap_or_else(|| {
+            // Numbers that are free again come first: readers must not take a number for an identity.
             state.numbers += 4;
             FIRST + state.numbers
         });
@@ -79,7 +80,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// A thread has what was sent with that number. `is_done` says that nothing else is sent with it.
+    /// A thread receives the message with that number. `is_done` says that nothing else is sent under it.
     pub(in crate::sim) fn receive(
         &mut self,
         cpu: Cpu,
@@ -87,6 +88,7 @@ impl<W: Write + Seek> Sim<W> {
         message: u32,
         is_done: bool,
     ) -> Result<()> {
+        // The end of the wait comes before the receipt, as the thread has to run before it can receive.
         self.ends_waiting(cpu, thread)?;
         let time = self.kernel_event(cpu, thread, kind::ALPC_RECEIVE, |p| {
             p.u32(message);
@@ -99,6 +101,8 @@ impl<W: Write + Seek> Sim<W> {
             sums.messages += 1;
             sums.latency_ns += (time - sent) * TICK_NS;
             let served = Served { by: thread, sent, received: time, answered: None };
+            // A message and its answer have the same number: the second receipt finds the first one here, and
+            // completes the call.
             let before = self.world.messages.calls.insert(message, served);
             self.count_call(thread, before, time);
         }
@@ -109,7 +113,7 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// A thread has the answer to what was served.
+    /// A thread has received the answer to its message.
     fn count_call(&mut self, thread: Thread, served: Option<Served>, time: i64) {
         let Some(Served { by, sent, received, answered: Some(answered) }) = served else { return };
         let (client, server) = (self.thread_name(thread), self.thread_name(by));

@@ -111,6 +111,8 @@ impl<W: Write + Seek> Sim<W> {
             Act::SessionStarts(plan) => self.session_starts(cpu, thread, plan)?,
             Act::TakesKernel(plan) => {
                 self.session_starts(cpu, thread, plan)?;
+                // The new session starts first: its event is the last thing that a provider reports before
+                // the kernel falls silent.
                 self.tape.ends_kernel()?;
             }
             Act::SessionStops(name, lost) => self.session_stops(cpu, thread, (name, lost))?,
@@ -122,6 +124,7 @@ impl<W: Write + Seek> Sim<W> {
             Act::Collects(step) => self.collects(cpu, thread, step)?,
             Act::WritesForeign(provider, id, bytes) => {
                 let kind = Provided { provider, id, version: 1, opcode: 0, keyword: 0x2_0000 };
+                // Noise, so that no decoder can make sense of the payload by chance.
                 let first = self.rng.below(u64::MAX);
                 self.provider_event(cpu, thread, kind, |p| {
                     (0..u64::from(bytes / 8)).for_each(|at| {
@@ -171,6 +174,8 @@ impl<W: Write + Seek> Sim<W> {
         payload: impl FnOnce(&mut Payload),
     ) -> Result<i64> {
         self.take_frames(thread, Taken::Ready);
+        // Providers write the stack into the event itself as one list, unlike the kernel, which writes it as
+        // an event of its own.
         let stack = [self.frames.kernel.as_slice(), &self.frames.user].concat();
         let ids = self.ids(Some(thread));
         self.tape.provided(cpu.0 as u16, kind, ids, &stack, payload)

@@ -67,7 +67,7 @@ impl<W: Write + Seek> Sim<W> {
         self.update_timer(cpu, thread)
     }
 
-    /// The kernel or a driver asks.
+    /// The kernel or a driver asks for a resolution.
     pub(super) fn kernel_asks_timer(&mut self, cpu: Cpu, thread: Thread, resolution: u32) -> Result<()> {
         let time = self.provider_event(cpu, thread, event(98, 1, TIMER), |p| {
             p.u32(resolution).bytes(b"CamT");
@@ -79,6 +79,7 @@ impl<W: Write + Seek> Sim<W> {
     /// Puts the finest resolution into force that somebody asks for.
     fn update_timer(&mut self, cpu: Cpu, thread: Thread) -> Result<()> {
         let finest = self.finest();
+        // The kernel reports the resolution in force only when it changes, however often somebody asks.
         if self.world.power.held.get(&Asker::System).is_some_and(|held| held.resolution == finest) {
             return Ok(());
         }
@@ -96,8 +97,9 @@ impl<W: Write + Seek> Sim<W> {
         asked.map(|(_, held)| held.resolution).min().unwrap_or(COARSE).clamp(FINE, COARSE)
     }
 
-    /// From now on that is what somebody asks for, or what is in force.
+    /// From now on somebody asks for that resolution, or it is in force.
     fn holds(&mut self, asker: Asker, (resolution, is_ignored): (u32, bool), time: Option<i64>) {
+        // A new request replaces the one before it, and 0 only takes that one back.
         self.held_until(asker, time);
         if resolution == 0 {
             return;
@@ -121,8 +123,8 @@ impl<W: Write + Seek> Sim<W> {
 
     fn held_until(&mut self, asker: Asker, time: Option<i64>) {
         let Some(held) = self.world.power.held.remove(&asker) else { return };
-        if let Some(told) = self.truth.timer_resolution.get_mut(held.place) {
-            told.to_ns = time.map(Self::ns);
+        if let Some(resolution) = self.truth.timer_resolution.get_mut(held.place) {
+            resolution.to_ns = time.map(Self::ns);
         }
     }
 
@@ -132,6 +134,8 @@ impl<W: Write + Seek> Sim<W> {
         if !self.world.power.held.contains_key(&asker) {
             return Ok(());
         }
+        // Windows drops the requests of a process that ends without an event of it; only the change of the
+        // system shows.
         self.held_until(asker, Some(time));
         self.update_timer(cpu, thread)
     }
@@ -151,17 +155,19 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     fn has_setting(&mut self, setting: Guid, data: &[u8], time: Option<i64>) {
-        let told = PowerSetting {
+        let value = PowerSetting {
             from_ns: time.map(Self::ns),
             data: data.iter().map(|byte| format!("{byte:02x}")).collect(),
         };
-        self.truth.power_settings.entry(setting.to_string()).or_default().push(told);
+        self.truth.power_settings.entry(setting.to_string()).or_default().push(value);
         self.world.power.settings.insert(setting, data.to_vec());
     }
 
     /// What holds from before the session, and what it writes of that.
     pub(in crate::sim) fn power_rundown_at_start(&mut self) -> Result<()> {
         let Some(plan) = self.plan.power.clone() else { return Ok(()) };
+        // Without a time: readers cannot know since when it holds, and the truth must not say more than the
+        // trace.
         for (program, resolution) in plan.timers {
             self.holds(Asker::Process(program), (resolution, false), None);
         }
@@ -190,6 +196,8 @@ impl<W: Write + Seek> Sim<W> {
                         p.u32(resolution).u32(FINE).u32(COARSE).u32(u32::from(kernel > 0)).u32(kernel).u32(0);
                     })?;
                 }
+                // The request of the kernel is a part of the event of the system: it has no event of its own
+                // in a rundown.
                 Asker::Kernel => {}
             }
         }

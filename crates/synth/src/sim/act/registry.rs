@@ -23,7 +23,7 @@ pub(in crate::sim) struct Registering(Option<(RegistryAct, i64)>);
 pub(in crate::sim) struct RegistryState(BTreeSet<RegistryKey>);
 
 impl<W: Write + Seek> Sim<W> {
-    /// Control block of a key. Keys that share a place have the same one, at different times.
+    /// Control block of a key. Keys that share a place have the same block at different times.
     fn control_block(&self, key: RegistryKey) -> u64 {
         BLOCKS + BLOCK_STEP * u64::from(self.plan.keys[key].place)
     }
@@ -41,6 +41,8 @@ impl<W: Write + Seek> Sim<W> {
             p.time(began).u32(status).u32(index).u64(block).wide(name);
         })?;
         let base = self.plan.keys[key].path;
+        // The block stands for the key that an operation starts from; a name of a key in the event leads
+        // further down.
         let path = if name.is_empty() || operation.names_value() {
             base.to_owned()
         } else {
@@ -67,7 +69,7 @@ impl<W: Write + Seek> Sim<W> {
         self.block_event(cpu, kind::BLOCK_CREATE, key)
     }
 
-    /// Its control block goes away.
+    /// The control block of a key goes away.
     pub(super) fn block_ends(&mut self, cpu: Cpu, key: RegistryKey) -> Result<()> {
         self.world.registry.0.remove(&key);
         self.block_event(cpu, kind::BLOCK_DELETE, key)
@@ -90,6 +92,8 @@ impl<W: Write + Seek> Sim<W> {
             if plan.is_there && plan.is_listed_first {
                 self.block_event(Cpu(0), kind::BLOCK_START, key)?;
             }
+            // A control block that is not listed at the start is in use all the same; its name comes at the
+            // end only.
             if self.plan.keys[key].is_there {
                 self.world.registry.0.insert(key);
             }

@@ -54,6 +54,7 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     fn session_runs(&mut self, plan: SessionPlan, time: Option<i64>) {
+        // The place in the truth, since sessions of one name follow each other in it.
         let place = self.truth.sessions.sessions.len();
         self.truth.sessions.sessions.push(Session {
             name: plan.name.to_owned(),
@@ -64,6 +65,8 @@ impl<W: Write + Seek> Sim<W> {
         });
         let state = &mut self.world.sessions;
         state.numbers += 1;
+        // Windows has 64 loggers and gives numbers of stopped ones to new sessions, so that readers must not
+        // take the number for an identity.
         state.live.insert(plan.name, (place, 2 + state.numbers % 60, plan));
     }
 
@@ -81,8 +84,8 @@ impl<W: Write + Seek> Sim<W> {
                 p.u32(*number);
             });
         })?;
-        if let Some(told) = self.truth.sessions.sessions.get_mut(place) {
-            (told.stop_ns, told.events_lost) = (Some(Self::ns(time)), Some(lost));
+        if let Some(session) = self.truth.sessions.sessions.get_mut(place) {
+            (session.stop_ns, session.events_lost) = (Some(Self::ns(time)), Some(lost));
         }
         Ok(())
     }
@@ -94,26 +97,26 @@ impl<W: Write + Seek> Sim<W> {
         self.provider_event(cpu, thread, event(14, 1, 14), |p| {
             p.guid(provider).wide(session).u64(keywords).u64(0).u32(0).bytes(&[level]);
         })?;
-        if let Some(told) = self.truth.sessions.sessions.get_mut(place) {
-            *told.enabled.entry(provider.to_string()).or_default() += 1;
+        if let Some(session) = self.truth.sessions.sessions.get_mut(place) {
+            *session.enabled.entry(provider.to_string()).or_default() += 1;
         }
         Ok(())
     }
 
-    /// Switches it off.
+    /// Switches a provider off for a session.
     pub(super) fn provider_off(&mut self, cpu: Cpu, thread: Thread, enabled: Enabled) -> Result<()> {
         let Enabled { session, provider, .. } = enabled;
         let Some((place, ..)) = self.world.sessions.live.get(session).copied() else { return Ok(()) };
         self.provider_event(cpu, thread, event(15, 0, 15), |p| {
             p.guid(provider).wide(session);
         })?;
-        if let Some(told) = self.truth.sessions.sessions.get_mut(place) {
-            *told.disabled.entry(provider.to_string()).or_default() += 1;
+        if let Some(session) = self.truth.sessions.sessions.get_mut(place) {
+            *session.disabled.entry(provider.to_string()).or_default() += 1;
         }
         Ok(())
     }
 
-    /// A process registers a provider, or takes it back.
+    /// A process registers a provider, or unregisters it.
     pub(super) fn registers(
         &mut self,
         cpu: Cpu,
@@ -125,8 +128,8 @@ impl<W: Write + Seek> Sim<W> {
             p.guid(provider);
         })?;
         let pid = self.pid_text(thread);
-        let told = &mut self.truth.sessions;
-        let counts = if is_begin { &mut told.registered } else { &mut told.unregistered };
+        let sessions = &mut self.truth.sessions;
+        let counts = if is_begin { &mut sessions.registered } else { &mut sessions.unregistered };
         *counts.entry(pid).or_default() += 1;
         Ok(())
     }

@@ -86,7 +86,7 @@ impl<W: Write + Seek> Sim<W> {
         self.threads[thread].acting.window.asks = Some(self.tape.now());
     }
 
-    /// It has the lock.
+    /// A thread has the lock that it asked for.
     pub(super) fn lock_has(&mut self, cpu: Cpu, thread: Thread, is_exclusive: bool) -> Result<()> {
         let Some(asked) = self.threads[thread].acting.window.asks.take() else { return Ok(()) };
         // A release has the number behind that of its acquisition, so that numbers of acquisitions leave one
@@ -99,7 +99,7 @@ impl<W: Write + Seek> Sim<W> {
             p.u64(waited as u64).u32(0).u64(token);
         })?;
         if waited >= SLOW {
-            // Milliseconds in place of ticks.
+            // Telemetry carries milliseconds in place of ticks.
             let id = if is_exclusive { 416 } else { 417 };
             self.provider_event(cpu, thread, event(id, 1, TELEMETRY), |p| {
                 p.u64(0).u32((waited / (1000 * MICROSECOND)) as u32).u64(token);
@@ -115,11 +115,12 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// It gives the lock back.
+    /// A thread gives the lock back.
     pub(super) fn lock_gives(&mut self, cpu: Cpu, thread: Thread) -> Result<()> {
         let Some((since, is_exclusive, token)) = self.threads[thread].acting.window.has.take() else {
             return Ok(());
         };
+        // The event of the release carries the duration up to its own time.
         let held = self.tape.next() - since;
         self.provider_event(cpu, thread, event(167, 0, CONTENTION), |p| {
             p.u64(held as u64).u32(0).u64(token + 1);
@@ -174,6 +175,7 @@ impl<W: Write + Seek> Sim<W> {
         let program = self.plan.threads[thread].program;
         let state = &mut self.world.window;
         let Some(newest) = state.objects.entry(program).or_default().back_mut() else { return Ok(()) };
+        // Objects of USER keep their handle for life.
         if !newest.kind.is_gdi {
             return Ok(());
         }
@@ -219,11 +221,14 @@ impl<W: Write + Seek> Sim<W> {
         let time = self.provider_event(cpu, thread, event(2, 0, FOCUS), |p| {
             p.u32(old_tid).u32(new_tid);
         })?;
+        // A change of the thread inside of one process leaves the process its focus, and its time.
         let mut process_time = before.and_then(|focus| focus.process_since);
         if new_pid != old_pid {
             let changed = self.provider_event(cpu, thread, event(26, 0, FOCUS), |p| {
                 p.u32(SESSION).u32(old_pid).u32(new_pid);
             })?;
+            // Windows also reports the loss and the gain of each process; their times are later and do not
+            // count.
             for (id, pid) in [(259, old_pid), (258, new_pid)] {
                 self.provider_event(cpu, thread, event(id, 0, FOCUS), |p| {
                     p.u32(SESSION).u32(pid).u64(0);
@@ -257,7 +262,7 @@ impl<W: Write + Seek> Sim<W> {
         self.threads[thread].acting.window.late = Some(self.tape.now());
     }
 
-    /// It looks for them again.
+    /// A thread looks for messages again.
     pub(super) fn delay_ends(&mut self, cpu: Cpu, thread: Thread, what: Delayed) -> Result<()> {
         let Some(since) = self.threads[thread].acting.window.late.take() else { return Ok(()) };
         let ms = ((self.tape.next() - since) / (1000 * MICROSECOND)) as u32;
@@ -272,6 +277,7 @@ impl<W: Write + Seek> Sim<W> {
             numbers.iter().for_each(|number| {
                 p.u32(*number);
             });
+            // The event of the cursor names thread and process by id, the others the window.
             if what != Delayed::Cursor {
                 p.wide("Edit").wide("Frame").wide(&image).u32(MESSAGE).u64(1);
             }
