@@ -188,7 +188,7 @@ impl Question for CoresRequest {
         let sql = |table: &CoresTable| format!("-- {}\n{}", table.word(), self.sql(*table));
         let sql = self.tables().iter().map(sql).collect::<Vec<_>>().join("\n");
         let fields = self.tables().iter().flat_map(CoresTable::fields);
-        Form::report(sql, fields, Self::told)
+        Form::report(sql, fields, Self::compute)
     }
 
     fn one_table(&self) -> Option<&'static str> {
@@ -211,7 +211,7 @@ impl CoresTable {
 
 impl CoresRequest {
     /// The tables that have rows, and one without rows if it alone was asked for.
-    fn told(&self, session: &Session) -> Result<Answer> {
+    fn compute(&self, session: &Session) -> Result<Answer> {
         let answer = self.ask(session, self.tables())?;
         let has_classes = answer.has_classes();
         let CoresAnswer { cores, states, processes, priorities, methods } = answer;
@@ -238,8 +238,8 @@ impl CoresRequest {
             true => None,
         });
         let how = format!("Kinds of cores were not recorded: {HOW}.");
-        let is_told = self.table.is_some() || has_classes;
-        let hint = (!is_told).then(|| {
+        let is_reported = self.table.is_some() || has_classes;
+        let hint = (!is_reported).then(|| {
             let nothing = Answer::rows(self, &CORE_SPEEDS, Vec::new()).or_line(Line::new(how));
             ("", String::new(), nothing)
         });

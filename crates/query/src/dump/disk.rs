@@ -39,9 +39,9 @@ declare! {
         processes: ProcessQuery = group(),
         /// How many of the largest rows, of each process with `per_process`
         top: Top = group(),
-        /// Folders below the drive that tell rows apart: 0 drives, 1 first folders, 100 whole paths
+        /// Folders below the drive that distinguish rows: 0 drives, 1 first folders, 100 whole paths
         level: u32 = option("N").called("dir-level").shape(),
-        /// What tells rows apart: path, or the priority of operations
+        /// What distinguishes rows: path, or the priority of operations
         by_priority: bool = option("WHAT").called("by").either("path", "priority").excludes(&["shared"]).shape(),
         /// Rows for each process
         per_process: bool = option("").called("per-process").shape(),

@@ -128,9 +128,9 @@ impl Question for DnsRequest {
 
     fn form(&self) -> Form<Self> {
         if self.details {
-            return Form::made::<DnsQueryRow>(self.list_sql(), Self::told).top(self.top);
+            return Form::made::<DnsQueryRow>(self.list_sql(), Self::compute).top(self.top);
         }
-        let form = Form::made::<DnsRow>(self.sql(), Self::told).top(self.top);
+        let form = Form::made::<DnsRow>(self.sql(), Self::compute).top(self.top);
         form.shows_as(&NAMES, |row| Asked { row, queries: Vec::new() })
     }
 
@@ -152,7 +152,7 @@ const INVALID_PARAMETER: i32 = 87;
 
 impl DnsRequest {
     /// Names, and with details their queries, which machines get in their place.
-    fn told(&self, session: &Session) -> Result<Answer> {
+    fn compute(&self, session: &Session) -> Result<Answer> {
         let DnsAnswer { rows, queries, union_ns } = self.ask(session)?;
         let sum = |number: fn(&DnsRow) -> i64| rows.iter().map(number).fold(0, i64::saturating_add);
         let sums =

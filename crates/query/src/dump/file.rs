@@ -54,7 +54,7 @@ declare! {
         processes: ProcessQuery = group(),
         /// How many of the largest rows, of each process with `per_process`
         top: Top = group(),
-        /// Folders below the drive that tell rows apart: 0 drives, 1 first folders, 100 whole paths
+        /// Folders below the drive that distinguish rows: 0 drives, 1 first folders, 100 whole paths
         level: u32 = option("N").called("dir-level").shape(),
         /// Rows for each process
         per_process: bool = option("").called("per-process").shape(),

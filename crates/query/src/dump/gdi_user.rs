@@ -50,7 +50,7 @@ declare! {
         type_name: Option<String> = option("NAMES").called("type"),
         /// Only objects with such a handle: 0x1050aaa (*, ?, several with ;, ! excludes)
         handle: Option<String> = option("HANDLES"),
-        /// Only objects with such a lifetime (s); one that did not end, or whose creation is not told, has
+        /// Only objects with such a lifetime (s); one that did not end, or whose creation is not known, has
         /// 9999 s
         lifetime: Range = option("A..B").unit(Unit::Seconds),
         /// Only objects that were created in this part of the trace (s)
@@ -91,7 +91,7 @@ declare! {
     /// An object.
     pub row GdiUserObjectRow: process {
         create_ns: Option<i64> = "When it was created, if that is in the trace.",
-        destroy_ns: Option<i64> = "When it was destroyed, if that was told.",
+        destroy_ns: Option<i64> = "When it was destroyed, if that was recorded.",
         lifetime_ns: Option<i64> = "Time between.",
         class: String = "`gdi` or `user`.",
         type_name: String = "Name of the type; its number where it has none.",

@@ -91,7 +91,7 @@ const SUMS: View<JitRequest, JitRow> = View::new(
         Sum::new("Size", "Code", PlainBytes, |_, row| row.size_bytes.into()).sum(),
         Sum::new("IlSize", "IL", PlainBytes, |_, row| row.il_size_bytes.into()).sum().hidden(),
         Sum::new("Tier", "Tier", Word, |_, row| row.tier.clone().into())
-            .or("(not told)")
+            .or("(unknown)")
             .shown_if(|asked| asked.by == JitBy::Tier),
         Sum::new("Type", "Type", Word, |_, row| row.type_name.clone().into())
             .shown_if(|asked| asked.by == JitBy::Type),

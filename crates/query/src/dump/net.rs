@@ -16,7 +16,7 @@ declare! {
         "process" => Process = "All traffic of a process.",
         "remote" => Remote = "All traffic of a process with a remote address.",
         "port" => Port = "All traffic of a process with a remote port.",
-        "local" => Local = "All traffic of a process over a local address, which tells the adapter.",
+        "local" => Local = "All traffic of a process over a local address, which identifies the adapter.",
     }
 
     /// Orders of sums and of single operations.

@@ -32,7 +32,7 @@ declare! {
         top: Top = group(),
         /// Only objects with an event of these processes; --process means those that created them
         related: Option<String> = option("NAMES").called("related-process").of(Among::Processes),
-        /// Only objects with such a lifetime (s); one that did not end, or whose begin is not told, has 9999
+        /// Only objects with such a lifetime (s); one that did not end, or whose start is not known, has 9999
         /// s
         lifetime: Range = option("A..B").unit(Unit::Seconds),
         /// Only objects with these numbers

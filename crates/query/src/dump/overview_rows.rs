@@ -98,7 +98,7 @@ declare! {
     /// A question that has an answer.
     pub row Next {
         command: String = "The command line, ready to paste.",
-        why: String = "What it tells.",
+        why: String = "What it shows.",
     }
 
     /// A dump with something to show.
@@ -108,7 +108,7 @@ declare! {
 }
 
 impl Recording {
-    /// Whether it tells who used the processors.
+    /// Whether it shows who used the processors.
     #[must_use]
     pub const fn has_cpu(&self) -> bool {
         self.has_samples || self.has_switches

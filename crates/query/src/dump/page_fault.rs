@@ -181,7 +181,8 @@ impl PageFaultRequest {
         let sums =
             if self.limits().is_empty() { "SELECT * FROM page_fault_process".to_owned() } else { rows };
         // Sums and single faults both have the kind, so that columns are made of either in the same way.
-        let of = |kind: &str| format!("coalesce(sum(count) FILTER (WHERE told = '{kind}'), 0) AS {kind}");
+        let of =
+            |kind: &str| format!("coalesce(sum(count) FILTER (WHERE fault_kind = '{kind}'), 0) AS {kind}");
         let kinds = KINDS.map(of).join(", ");
         let keys =
             "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, kind";
@@ -191,7 +192,7 @@ FROM (
 SELECT {keys}, sum(count) AS count, {kinds},
   min(first_ns) AS first_ns, max(last_ns) AS last_ns
 FROM (
-  SELECT {process}, {kind} AS kind, f.kind AS told, f.count, f.first_ns, f.last_ns
+  SELECT {process}, {kind} AS kind, f.kind AS fault_kind, f.count, f.first_ns, f.last_ns
   FROM (
   {sums}
   ) f

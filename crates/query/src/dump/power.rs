@@ -28,7 +28,7 @@ declare! {
     /// The value of a setting at a moment.
     pub row PowerRow {
         snapshot: i64 = "Number of the moment in its trace, from 0: the begin first.",
-        ts_ns: i64 = "When the first of its settings was told.",
+        ts_ns: i64 = "When the first of its settings was reported.",
         section: String = "Part of the list.",
         name: String = "Name; of settings without one here what the event calls them, else the GUID.",
         alias: Option<String> = "What `powercfg` calls it.",
@@ -172,8 +172,8 @@ ORDER BY ts_ns, profile, setting_guid"
     /// # Errors
     /// No power settings were recorded; the query fails.
     pub fn ask(&self, session: &Session) -> Result<Vec<Snapshot>> {
-        let told: Vec<SettingRow> = ask(session, &Self::sql())?;
-        if told.is_empty() {
+        let settings: Vec<SettingRow> = ask(session, &Self::sql())?;
+        if settings.is_empty() {
             return Err(Error::NotRecorded {
                 what: "power settings",
                 how: "record the providers Microsoft-Windows-Kernel-Power and Microsoft-Windows-Kernel-Processor-Power with their capture state, \
@@ -182,7 +182,7 @@ ORDER BY ts_ns, profile, setting_guid"
         }
         let in_force: Vec<InForce> =
             ask(session, "SELECT ts_ns, previous, profile FROM power_profile ORDER BY ts_ns")?;
-        Ok(snapshots(&told, &in_force))
+        Ok(snapshots(&settings, &in_force))
     }
 
     /// Settings that a column has, in the order of the list, then those without a name.

@@ -229,9 +229,9 @@ const PROCESSES: View<ProcessRequest, ListedProcess> = View::new(
 .ranking(|asked| Ranked::rows_unless(!asked.is_by_cpu()))
 .with_join(together)
 .with_total(|asked, all, _| {
-    let is_told = all.len() > 1 && asked.show_total.as_deref() != Some("none");
+    let is_shown = all.len() > 1 && asked.show_total.as_deref() != Some("none");
     let counts = || ProcessCounts::of_each(all.iter().map(|one| &one.row));
-    is_told.then(|| Line::new(counts().to_string())).into_iter().collect()
+    is_shown.then(|| Line::new(counts().to_string())).into_iter().collect()
 });
 
 fn is_list(asked: &ProcessRequest) -> bool {

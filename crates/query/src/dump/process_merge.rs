@@ -17,7 +17,7 @@ pub struct MergedProcess {
     pub row: ProcessRow,
 }
 
-/// What tells processes of different recordings apart: machine, id and name.
+/// What distinguishes processes of different recordings: machine, id and name.
 type Key = (Option<String>, i64, Option<String>);
 
 /// Puts processes together. A process that a recording found running is the one with its id, name and command

@@ -98,7 +98,7 @@ declare! {
     pub row RegistryOperation: process {
         start_ns: i64 = "Begin.",
         end_ns: i64 = "End.",
-        duration_ns: Option<i64> = "From begin to end; missing where the event tells a begin behind its end.",
+        duration_ns: Option<i64> = "From start to end; missing where the event reports a start after its end.",
         ..process = "Process; missing if it is not known.",
         tid: Option<i64> = "Thread id.",
         operation: String = "Kind.",
@@ -145,7 +145,7 @@ const SUMS: View<RegistryRequest, RegistryRow> = View::new(
     |_, _| true,
 );
 
-/// Whether keys tell rows apart.
+/// Whether keys distinguish rows.
 fn is_by_key(asked: &RegistryRequest) -> bool {
     matches!(asked.by, RegistryBy::Key | RegistryBy::Value)
 }
@@ -225,12 +225,12 @@ impl RegistryRequest {
         !self.row_conditions().is_empty() || matches!(self.by, RegistryBy::Status | RegistryBy::Value)
     }
 
-    /// Whether processes tell rows apart.
+    /// Whether processes distinguish rows.
     fn has_process(&self) -> bool {
         self.per_process || self.by == RegistryBy::Process
     }
 
-    /// The key that tells rows apart.
+    /// The key that distinguishes rows.
     fn key(&self) -> String {
         let name = "registry_key_name(r.key)";
         match self.depth {

@@ -270,7 +270,7 @@ impl SyscallRequest {
         )
     }
 
-    /// Columns of a call that tell rows apart, with what stands in the others.
+    /// Columns of a call that distinguish rows, with a placeholder for the others.
     fn keys(&self) -> String {
         let with_process = self.is_by_process();
         let column = |is_key: bool, name: &str, kind: &str| {

@@ -93,7 +93,7 @@ declare! {
         connections: i64 = "Connections.",
         ..process = "Process; missing if it is not known, or there are several.",
         processes: i64 = "Distinct processes.",
-        kind: Option<String> = "How the trace first tells of it, of a single connection.",
+        kind: Option<String> = "How the trace first mentions it, for a single connection.",
         tcb: Option<String> = "Address of the control block, of a single connection.",
         local: Option<String> = "Local address and port, IPv6 in brackets.",
         remote: Option<String> = "Remote address and port; for several connections `address:* (n)`.",

@@ -42,7 +42,7 @@ impl TcpRequest {
         all
     }
 
-    /// What tells rows apart.
+    /// What distinguishes rows.
     fn key(&self) -> String {
         match self.group_by {
             None => "c.connection_id".to_owned(),

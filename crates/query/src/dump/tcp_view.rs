@@ -219,7 +219,7 @@ impl Question for TcpRequest {
             return Form::made::<PostIssueRow>(self.posts_sql(), answer).shows(&ISSUES).top(self.top);
         }
         let sql = if self.show_retransmit { self.retransmits_sql() } else { self.sql() };
-        let form = Form::made::<TcpRow>(sql, Self::told).top(self.top);
+        let form = Form::made::<TcpRow>(sql, Self::compute).top(self.top);
         let form = form.shows_as(&CONNECTIONS, |row| Connection { row, retransmits: Vec::new() });
         if self.show_retransmit { form.with_fields(fields::<RetransmissionColumns>()) } else { form }
     }
@@ -227,7 +227,7 @@ impl Question for TcpRequest {
 
 impl TcpRequest {
     /// Connections, and with retransmissions these in place of them for machines.
-    fn told(&self, session: &Session) -> Result<Answer> {
+    fn compute(&self, session: &Session) -> Result<Answer> {
         let TcpAnswer { rows, retransmits, .. } = self.ask(session)?;
         let shown = retransmits.into_iter().map(|all| self.shown(all));
         let all = rows.into_iter().zip(shown).map(|(row, retransmits)| Connection { row, retransmits });

@@ -23,7 +23,7 @@ declare! {
 const TRACING: &str = "tag_set = 'default' AND tag LIKE '%ETW%Tracing%'";
 
 /// Says what the whole trace holds, below the rows.
-pub(super) fn told(answer: Answer, session: &Session) -> Result<Answer> {
+pub(super) fn with_foot(answer: Answer, session: &Session) -> Result<Answer> {
     let sql = format!(
         "SELECT CAST(t.duration_ns AS DOUBLE) / 1e9 AS seconds, c.events, c.record_bytes, t.lost_events, t.lost_buffers,
   c.silent_seconds, g.tracing_ns, g.cpu_ns

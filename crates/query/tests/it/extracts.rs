@@ -316,7 +316,7 @@ fn joins_that_would_mix_extracts_are_refused() {
 }
 
 #[test]
-fn run_id_is_that_of_the_files_and_tells_traces_apart_as_trace_id_does() {
+fn run_id_is_that_of_the_files_and_distinguishes_traces_as_trace_id_does() {
     let folder = tempfile::tempdir().unwrap();
     let tables = || vec![rows(&samples(6)), rows(&processes(&["x", "y", "z"]))];
     let write = |name, hash| write_of(folder.path(), name, hash, tables());

@@ -45,7 +45,7 @@ fn every_declared_table_can_be_named() {
 }
 
 #[test]
-fn several_extracts_are_told_apart_by_trace_id() {
+fn several_extracts_are_distinguished_by_trace_id() {
     let source = |name: &str, pid| Source::batches(name, vec![rows(&[process(0, pid, name)])]);
     let sources = vec![source("good", 1), source("bad", 2), Source::batches("none", vec![])];
     let session = Session::new(sources, &Options::default()).unwrap();

@@ -48,7 +48,7 @@ const PARTS: View<Asked, CpuBucket> = View::new(
 .ranking(|_| Ranked::No);
 
 /// Says how columns for machines add up.
-pub(super) fn tell(_: &CpuQuestion, fields: &mut [Field]) {
+pub(super) fn describe(_: &CpuQuestion, fields: &mut [Field]) {
     PARTS.tell(&Asked { source: None }, |row: CpuBucket| row, fields);
 }
 

@@ -110,7 +110,7 @@ fn processes_have_a_row_for_each_kind_the_fastest_first() {
 }
 
 #[test]
-fn priorities_are_summed_up_over_processes_or_told_apart() {
+fn priorities_are_summed_up_over_processes_or_listed_separately() {
     let row = |r: &etwkit_query::dump::cores::PriorityRow| {
         (
             r.pid,
@@ -235,7 +235,7 @@ fn methods_stand_below_the_largest_of_their_process_and_are_filtered_as_printed(
 }
 
 #[test]
-fn a_trace_that_tells_nothing_says_so() {
+fn a_trace_without_cores_says_so() {
     let empty = Session::from_batches(vec![rows::<Process>(&[process(1, 4, "a.exe")])]).unwrap();
     let error = CoresRequest::default().ask(&empty, &CoresTable::ALL).unwrap_err();
     assert!(matches!(error, Error::NotRecorded { .. }), "{error}");

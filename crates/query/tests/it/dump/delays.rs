@@ -364,11 +364,11 @@ fn messages_name_who_called_which_service() {
 #[test]
 fn what_was_not_recorded_says_how_to_record_it() {
     let session = Session::from_batches(vec![rows(&[trace()])]).unwrap();
-    let told = [
+    let answers = [
         MiniFilterRequest::default().ask::<MiniFilterRow>(&session).map(|_| ()),
         PageFaultRequest::default().ask::<PageFaultRow>(&session).map(|_| ()),
         HardFaultRequest::default().ask::<HardFaultRow>(&session).map(|_| ()),
         AlpcRequest::default().ask::<AlpcRow>(&session).map(|_| ()),
     ];
-    assert!(told.iter().all(|told| matches!(told, Err(Error::NotRecorded { .. }))), "{told:?}");
+    assert!(answers.iter().all(|one| matches!(one, Err(Error::NotRecorded { .. }))), "{answers:?}");
 }

@@ -81,7 +81,7 @@ fn equal_exceptions_have_the_same_type_message_and_stack() {
 
 /// With rules, which look at stacks, rows are put together in another way.
 #[test]
-fn stacks_tell_exceptions_apart_only_if_that_is_asked() {
+fn stacks_distinguish_exceptions_only_on_request() {
     let none = ExceptionFilters::parse(
         "f.xml",
         b"<ExceptionFilters><Filters><ExceptionFilterItem><ExceptionType>none</ExceptionType>\
@@ -207,7 +207,7 @@ fn without_exceptions_the_recording_is_named() {
 }
 
 #[test]
-fn marks_tell_their_distance_to_the_first_zero_mark() {
+fn marks_show_their_distance_to_the_first_zero_mark() {
     let asked = |request: &MarkRequest| -> Vec<(i64, i64, String)> {
         let rows = request.ask::<MarkRow>(&session());
         let rows = rows.unwrap_or_else(|error| panic!("{error}\n{}", request.sql()));

@@ -137,7 +137,7 @@ fn each_kind_of_sample_answers_without_the_other() {
 
 #[test]
 fn power_settings_of_each_moment() {
-    let told = |ts_ns, kind, guid: &str, value| PowerSetting {
+    let setting = |ts_ns, kind, guid: &str, value| PowerSetting {
         ts_ns,
         kind,
         setting_guid: guid.into(),
@@ -150,14 +150,14 @@ fn power_settings_of_each_moment() {
         profile: Some(2),
         power_source: Some("ac"),
         efficiency_class: Some(0),
-        ..told(1, "rundown", "36687f9e-e3a5-4dbf-b1dc-15eb381c6863", 33)
+        ..setting(1, "rundown", "36687f9e-e3a5-4dbf-b1dc-15eb381c6863", 33)
     };
     let session = Session::from_batches(vec![
         rows(&[
-            told(1, "rundown", boost, 2),
-            told(1, "rundown", unknown, 9),
+            setting(1, "rundown", boost, 2),
+            setting(1, "rundown", unknown, 9),
             of_profile,
-            told(5, "change", boost, 0),
+            setting(5, "change", boost, 0),
         ]),
         rows(&[PowerProfile { ts_ns: 0, previous: 0, profile: 2 }]),
     ])

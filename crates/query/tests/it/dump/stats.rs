@@ -179,7 +179,7 @@ fn names_of_tests_and_kinds_of_cores_are_properties() {
 }
 
 #[test]
-fn properties_of_machines_are_named_alike_whoever_tells_them() {
+fn properties_of_machines_have_the_same_names_whatever_reports_them() {
     let fact = |topic: &str, item, name: &str, value: &str| SystemConfigItem {
         topic: topic.into(),
         item,

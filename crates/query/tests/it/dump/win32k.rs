@@ -278,13 +278,13 @@ fn outstanding_objects_were_created_and_not_destroyed() {
         "100 user Window 2 0 0 2 0",
     ];
     let request = GdiUserRequest::default();
-    let mut told = objects(&request, false);
-    assert_eq!(told, objects(&request, true));
-    assert_eq!(told.last().map(String::as_str), Some(all[4]));
-    told.sort();
+    let mut rows_of_sums = objects(&request, false);
+    assert_eq!(rows_of_sums, objects(&request, true));
+    assert_eq!(rows_of_sums.last().map(String::as_str), Some(all[4]));
+    rows_of_sums.sort();
     let mut sorted = all.map(str::to_owned);
     sorted.sort();
-    assert_eq!(told, sorted);
+    assert_eq!(rows_of_sums, sorted);
     let leaked = GdiUserRequest { leaked: true, class: Some("user".into()), ..request.clone() };
     assert_eq!(objects(&leaked, true), [all[3], all[4]]);
     let by = |by| objects(&GdiUserRequest { by, leaked: true, ..GdiUserRequest::default() }, true);
