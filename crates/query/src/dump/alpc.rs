@@ -43,7 +43,7 @@ declare! {
         receiver: Option<String> = option("NAMES").of(Among::Processes),
         /// Only messages at these ports (*, ?, several with ;, ! excludes)
         port: Option<String> = option("NAMES").of(PORTS),
-        /// Only messages whose sender waited so long (us)
+        /// Only messages whose sender waited for such a time (us)
         wait: Range = option("A..B").unit(Unit::Microseconds),
         /// Only messages of this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
@@ -62,12 +62,12 @@ declare! {
     pub row AlpcRow: process {
         ..process = "Process that sent them, with rows for each; missing if it is not known.",
         receiver_pid: Option<i64> = "Process that received them, with rows for each; missing if it is not known.",
-        receiver: Option<String> = "Its name.",
+        receiver: Option<String> = "Name of the receiving process.",
         port_name: Option<String> =
             "Port; missing if the receiver had not waited there, or the port has no name.",
         count: i64 = "Messages.",
-        replies: i64 = "Those that were answered.",
-        waits: i64 = "Those whose sender waited for the answer.",
+        replies: i64 = "Messages that were answered.",
+        waits: i64 = "Messages whose sender waited for the answer.",
         sender_wait_ns: i64 = "Sum of these waits.",
         max_sender_wait_ns: Option<i64> = "Longest of them.",
         delivery_ns: i64 = "Sum of the times in which messages lay there.",
@@ -91,7 +91,7 @@ declare! {
         ..process = "Process that sent it; missing if it is not known.",
         tid: Option<i64> = "Thread that sent it.",
         receiver_pid: Option<i64> = "Process that received it; missing if it is not known.",
-        receiver: Option<String> = "Its name.",
+        receiver: Option<String> = "Name of the receiving process.",
         receiver_tid: Option<i64> = "Thread that received it.",
         port_name: Option<String> = "Port at which that thread had waited.",
         stack_id: Option<i64> = "The stack that sent it.",

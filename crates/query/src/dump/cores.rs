@@ -281,6 +281,8 @@ impl CoresRequest {
                     "cpu_method_class"
                 }
             };
+            // One table with rows is enough: idle states, speeds and use of cores come from different events,
+            // and hardly a recording has all of them.
             is_recorded |= has_rows(session, from)?;
         }
         if !is_recorded {
@@ -288,6 +290,7 @@ impl CoresRequest {
         }
         cut(&mut answer.processes, self.top, |row| row.process_key);
         cut(&mut answer.methods, self.top, |row| row.process_key);
+        // Otherwise rows of priorities are sums over all processes, without a key to cut by.
         if self.per_process {
             cut(&mut answer.priorities, self.top, |row| row.process_key);
         }

@@ -139,7 +139,7 @@ impl CpuTotal {
         }
     }
 
-    /// CPU and waiting; with `ready` ready, too.
+    /// CPU and waiting; with `ready` also times ready.
     #[must_use]
     pub fn total_ns(self, ready: bool) -> i64 {
         let ready = if ready { self.ready_ns.unwrap_or(0) } else { 0 };

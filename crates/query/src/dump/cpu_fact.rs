@@ -6,7 +6,7 @@ use crate::range::Range;
 /// Name of the rows.
 pub(super) const TABLE: &str = "fact";
 
-/// What `WITH` needs to make the rows: those of the processes, and of threads whose process is not known.
+/// The part of `WITH` that makes the rows: those of the processes, and of threads whose process is not known.
 ///
 /// A sample belongs to the range with its moment. Scheduling slices, waits and times ready are clipped. A
 /// switch-in counts if it lies in the range.

@@ -98,7 +98,8 @@ fn query_line(query: &DnsQueryRow) -> Line {
     line.words(format!(" DnsAnswer: {}", addresses(query.result.as_deref().unwrap_or_default())))
 }
 
-/// Addresses of an answer; other names of the host are left out.
+/// Addresses of an answer. The client writes other names of the host as records of type 5 (CNAME), which are
+/// left out.
 fn addresses(result: &str) -> String {
     let parts = result.split(';').map(str::trim);
     let parts: Vec<&str> = parts.filter(|part| !part.is_empty() && !part.starts_with("type: 5 ")).collect();

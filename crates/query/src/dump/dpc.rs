@@ -23,7 +23,7 @@ declare! {
         "duration" => Duration: "duration_ns" = "Time with these.",
         "max" => Max: "max_duration_ns" / "duration_ns" = "Longest one.",
         "count" => Count: "count" / "start_ns" = "How many.",
-        "time" => Time: "exclusive_ns" / "start_ns" = "Time of the begin, of single ones.",
+        "time" => Time: "exclusive_ns" / "start_ns" = "Start of single ones.",
     }
 
     /// Which DPCs and interrupts.
@@ -39,7 +39,7 @@ declare! {
         kind: Option<String> = option("KINDS"),
         /// Only those on this processor
         cpu: Option<u32> = option("NUMBER"),
-        /// Only those that took so long (us)
+        /// Only those with such a duration (us)
         duration: Range = option("A..B").unit(Unit::Microseconds),
         /// Only those that began in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
@@ -68,7 +68,7 @@ declare! {
 
     /// A DPC or interrupt.
     pub row DpcEvent {
-        start_ns: i64 = "Begin.",
+        start_ns: i64 = "Start.",
         end_ns: i64 = "End.",
         duration_ns: i64 = "Length.",
         exclusive_ns: i64 = "Length without the DPCs and interrupts that came in between.",

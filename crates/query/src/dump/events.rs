@@ -59,7 +59,7 @@ declare! {
         opcode: i64 = "Opcode; events of the kernel and classic ones have no id.",
         described_by: Option<String> = "What describes it: `manifest`, `eventinfo`, `kernel`, …",
         count: i64 = "Events.",
-        stacks: i64 = "Those with a stack.",
+        stacks: i64 = "Events with a stack.",
         processes: i64 = "Processes that wrote them.",
         first_ns: i64 = "Time of the first one.",
         last_ns: i64 = "Time of the last one.",

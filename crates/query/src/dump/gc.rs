@@ -24,7 +24,7 @@ declare! {
         "max-suspended" => MaxSuspended: "coalesce(max_suspended_ns, 0)" / "coalesce(g.suspended_ns, 0)" =
             "Longest such time.",
         "duration" => Duration: "coalesce(duration_ns, 0)" / "coalesce(g.duration_ns, 0)" =
-            "From begin to end of collections.",
+            "From start to end of collections.",
         "promoted" => Promoted: "coalesce(promoted_bytes, 0)" / "coalesce(g.promoted_bytes, 0)" =
             "Bytes that survived.",
         "count" => Count: "count" / "coalesce(g.start_ns, g.end_ns)" = "Collections.",
@@ -43,7 +43,7 @@ declare! {
         by: GcBy = option("WHAT").excludes(&["details"]).shape(),
         /// Only collections of this generation
         generation: Option<u32> = option("NUMBER"),
-        /// Only collections for which the threads stood still so long (ms)
+        /// Only collections for which the threads stood still for such a time (ms)
         suspended: Range = option("A..B").unit(Unit::Milliseconds),
         /// Only collections that began in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
@@ -59,10 +59,10 @@ declare! {
         generation: Option<i64> = "Generation, with rows for each.",
         reason: Option<String> = "Why, with rows for each reason.",
         count: i64 = "Collections.",
-        background: i64 = "Those of them that ran in the background.",
+        background: i64 = "Collections that ran in the background.",
         suspended_ns: Option<i64> = "Time in which the threads stood still for them; missing if not recorded.",
         max_suspended_ns: Option<i64> = "Longest of these times.",
-        duration_ns: Option<i64> = "From their begins to their ends.",
+        duration_ns: Option<i64> = "Total time from their starts to their ends.",
         max_heap_bytes: Option<i64> =
             "Largest heap behind a collection: generations 0 to 2, large and pinned objects.",
         promoted_bytes: Option<i64> = "Bytes that survived them.",
@@ -72,9 +72,9 @@ declare! {
 
     /// A collection.
     pub row GcEvent: process {
-        start_ns: Option<i64> = "Begin; missing if it was not recorded.",
+        start_ns: Option<i64> = "Start; missing if it was not recorded.",
         end_ns: Option<i64> = "End; missing if it was not recorded.",
-        duration_ns: Option<i64> = "Time between them.",
+        duration_ns: Option<i64> = "From start to end.",
         suspended_ns: Option<i64> = "Time in which the threads stood still.",
         suspending_ns: Option<i64> = "Part of it until all had stopped.",
         restarting_ns: Option<i64> = "Part of it in which they were let run again.",

@@ -76,7 +76,7 @@ declare! {
         class: Option<String> = "`gdi` or `user`; missing with rows by process.",
         type_name: Option<String> = "Name of the type; its number where it has none.",
         created: i64 = "Objects that were created in the trace.",
-        destroyed: i64 = "Those of them that were destroyed in it.",
+        destroyed: i64 = "Objects that were created and destroyed in the trace.",
         destroyed_preexisting: i64 = "Objects that were there before the trace and were destroyed in it.",
         outstanding: i64 = "Objects that were created in the trace and were there at its end.",
         lifetime_ns: i64 = "Sum of the lifetimes of those that were created and destroyed.",
@@ -218,7 +218,7 @@ impl Question for GdiUserRequest {
 const TYPE: &str = "coalesce(o.type_name, CAST(o.type_id AS VARCHAR))";
 
 impl GdiUserRequest {
-    /// Conditions on single objects, which sums of types know nothing of.
+    /// Conditions on single objects, which sums of types cannot answer.
     fn limits(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
         all.extend(time_condition("o.create_ns", self.time));

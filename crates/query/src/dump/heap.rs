@@ -86,7 +86,7 @@ declare! {
         address: Option<String> = "Address of the block, in hexadecimal digits; missing for heaps.",
         size_bytes: Option<i64> =
             "Bytes of the block; missing for heaps, and where a block of before the trace is freed.",
-        outstanding_bytes: i64 = "Those of them that were not freed.",
+        outstanding_bytes: i64 = "Bytes that were not freed.",
         lifetime_ns: Option<i64> = "Time since it was allocated, where it is freed or gets another size.",
         held_bytes: i64 = "Bytes that the heap held of blocks that were allocated in the trace, behind it.",
         stack_id: Option<i64> = "The stack.",
@@ -156,7 +156,7 @@ impl Question for HeapRequest {
 }
 
 impl HeapRequest {
-    /// Conditions on single events, which sums know nothing of.
+    /// Conditions on single events, which sums cannot answer.
     fn limits(&self) -> Vec<String> {
         let mut all = told_condition("h.size_bytes", self.size);
         all.extend(time_condition("h.ts_ns", self.time));
@@ -174,7 +174,7 @@ impl HeapRequest {
         self.by == HeapBy::Stack || !self.limits().is_empty()
     }
 
-    /// Sums by process and heap, or events that are added up to the same.
+    /// Sums by process and heap, or events that are added up to such sums.
     fn sums(&self) -> String {
         if !self.needs_rows() {
             return format!("SELECT *, {NO_NUMBER} AS stack_id FROM heap_process");

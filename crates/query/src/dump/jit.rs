@@ -38,7 +38,7 @@ declare! {
         method: Option<String> = option("NAMES"),
         /// Only these tiers: tier0, tier1, tier1_osr, optimized, … (several with ;, ! excludes)
         tier: Option<String> = option("TIERS"),
-        /// Only compilations that took so long (ms)
+        /// Only compilations with such a duration (ms)
         duration: Range = option("A..B").unit(Unit::Milliseconds),
         /// Only compilations that ended in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
@@ -54,7 +54,7 @@ declare! {
         tier: Option<String> = "Tier, with rows for each; missing where the runtime does not say.",
         type_name: Option<String> = "Type with its namespace, with rows for each.",
         count: i64 = "Methods that were compiled; one that was compiled again counts again.",
-        timed: i64 = "Those whose start was recorded, too.",
+        timed: i64 = "Compilations whose start was recorded as well.",
         duration_ns: Option<i64> = "Time of compiling these.",
         max_duration_ns: Option<i64> = "Longest of these times.",
         size_bytes: i64 = "Bytes of compiled code.",

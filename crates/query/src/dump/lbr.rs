@@ -144,7 +144,7 @@ impl LbrRequest {
         self.methods.is_some() || self.show_caller || self.top_methods.count.is_some()
     }
 
-    /// What the request means: a filter on methods, too, where something else asks for them.
+    /// The request with a filter that all methods pass, where something else than a filter asks for methods.
     fn meant(&self) -> Self {
         let all = || self.asks_methods().then(|| "*".to_owned());
         Self { methods: self.methods.clone().or_else(all), ..self.clone() }
@@ -222,6 +222,7 @@ GROUP BY process_key, pid, process, command_line, session_id, process_start_ns, 
 )
 ){limits}
 ORDER BY callee_count, callee, count DESC, caller, process_key",
+            // Its debug form has a decimal point, without which SQL would take it for a whole number.
             factor = self.scaling_factor,
             conditions = filtered(&self.processes.conditions()),
             limits = filtered(&limits),
@@ -240,7 +241,7 @@ ORDER BY callee_count, callee, count DESC, caller, process_key",
             self.cut_methods(&mut group.rows);
         }
         groups.retain(|group| !group.rows.is_empty());
-        // Sums are those of the methods that are left.
+        // Only the methods that are left count.
         groups.iter_mut().for_each(|group| group.total = total(&group.rows));
         groups.sort_by_key(|group| group.total);
         self.top.cut(&mut groups);

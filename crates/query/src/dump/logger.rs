@@ -82,7 +82,7 @@ declare! {
         status: Option<i64> = "Status of an error or loss, as signed number.",
         status_name: Option<String> = "Its name; digits where it has none.",
         event_id: Option<i64> = "Id of the lost event.",
-        event_name: Option<String> = "Its name.",
+        event_name: Option<String> = "Name of the event.",
         ..process = "Process that logged it.",
         tid: Option<i64> = "Thread that logged it.",
         ..process_details,

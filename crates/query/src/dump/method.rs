@@ -36,7 +36,7 @@ pub struct MethodRequest {
     pub by: By,
     /// Which methods, modules or threads: a filter on their names as they are printed.
     pub methods: Option<String>,
-    /// Which stack tags, too; their names are paths with `\\` between.
+    /// Which stack tags in addition; their names are paths with `\\` between.
     pub stack_tags: Option<String>,
     /// Sets of tags beside `default`, for a part of the trace; the session has to know them. Of a whole trace
     /// all sets count that its extract was made with.
@@ -96,8 +96,8 @@ declare! {
         exclusive_ns: Option<i64> = "Sampled CPU with the method as innermost frame.",
         wait_ns: Option<i64> = "Time in which at least one thread waited with the method in its stack.",
         ready_ns: Option<i64> = "Time in which at least one such thread was ready.",
-        wait_sum_ns: Option<i64> = "The same waits, summed over threads.",
-        ready_sum_ns: Option<i64> = "The same times ready, summed over threads.",
+        wait_sum_ns: Option<i64> = "Waits, summed over threads.",
+        ready_sum_ns: Option<i64> = "Times ready, summed over threads.",
         ready_avg_ns: Option<i64> = "Mean time ready.",
         switches: Option<i64> = "Switch-ins with the method in the stack.",
         threads: Option<i64> = "Threads.",

@@ -135,7 +135,7 @@ const EVENTS: View<NetRequest, NetEvent> = View::new(
 .ranking(|asked| Ranked::rows_unless(asked.sort == NetSort::Time))
 .with_below(|_, row| frames(row.stack.as_deref()));
 
-/// Address and port, those of version 6 in brackets.
+/// Address and port; an IPv6 address stands in brackets.
 fn endpoint(address: Option<&str>, port: Option<i64>) -> Value {
     let address = address.map(|a| if a.contains(':') { format!("[{a}]") } else { a.to_owned() });
     match (address, port) {

@@ -19,7 +19,7 @@ declare! {
     }
 }
 
-/// Lifetime of what did not end, or whose begin is not known, in nanoseconds, for limits.
+/// Lifetime in nanoseconds that limits assume for objects that did not end, or whose start is not known.
 pub const NEVER_NS: i64 = 9_999_000_000_000;
 
 declare! {
@@ -136,6 +136,7 @@ impl ObjectRequest {
         let mut objects: Vec<ObjectEvents> = Vec::new();
         for row in ask::<ObjectEvent>(session, &self.sql())? {
             let is_same = |of: &ObjectRow| of.id == row.object.id && of.is_map == row.object.is_map;
+            // The SQL sorts by object, so that the events of one stand together.
             match objects.last_mut() {
                 Some(last) if is_same(&last.object) => last.events.push(row),
                 _ => objects.push(ObjectEvents { object: row.object.clone(), events: vec![row] }),

@@ -80,6 +80,8 @@ impl ObjectRequest {
             self.related.as_deref().map(|filter| format!("process_match(q.name, q.pid, {})", quoted(filter)));
         let handle = text_condition("hex(e.handle)", self.handle.as_deref());
         let handle = handle.map(|condition| format!("e.handle IS NOT NULL AND {condition}"));
+        // At equal times closes (step -1) come before opens, so that a handle that is replaced at once does
+        // not look like two that were open together.
         format!(
             "fact AS (
   SELECT is_map, id, count(*) AS events,

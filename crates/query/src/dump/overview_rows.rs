@@ -14,7 +14,7 @@ declare! {
         memory_bytes: Option<i64> = "Memory.",
         start_utc: String = "Start, UTC.",
         duration_ns: i64 = "Length of the recording.",
-        range_start_ns: Option<i64> = "Begin of the part that was extracted; missing if it was all.",
+        range_start_ns: Option<i64> = "Start of the part that was extracted; missing if all of the trace was.",
         range_end_ns: Option<i64> = "End of that part.",
         events: i64 = "Events.",
         has_switches: bool = "Whether context switches were recorded.",
@@ -103,7 +103,7 @@ declare! {
 
     /// A dump with something to show.
     pub(super) row Answering {
-        dump: String = "Its name.",
+        dump: String = "Name of the dump.",
     }
 }
 

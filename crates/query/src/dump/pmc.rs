@@ -146,7 +146,7 @@ impl Question for PmcRequest {
             Ok(Answer::groups(asked, &COUNTERS, groups).with_head(head))
         })
         .shows(&COUNTERS);
-        // Of methods it counts those of each process.
+        // With methods, `top` counts the methods of each process, not all rows.
         if self.methods.is_some() { form } else { form.top(self.top) }
     }
 }
@@ -218,6 +218,8 @@ impl PmcRequest {
         let mut conditions = vec!["coalesce(p.pid, -1) <> 0".to_owned()];
         conditions.extend(self.processes.conditions());
         conditions.extend(text_condition("c.name", self.methods.as_deref()));
+        // `counted` sorts before `sampled`: counters that a context switch carries are exact, and must not be
+        // added to estimates from samples.
         format!(
             "WITH fact AS (
   {facts}

@@ -38,7 +38,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Those that rows of a trace are of.
+    /// The snapshots that the rows of a trace belong to.
     pub(super) fn of<'r>(rows: impl Iterator<Item = &'r PowerRow>) -> Vec<Self> {
         let rows: Vec<&PowerRow> = rows.collect();
         let snapshot = |rows: &[&PowerRow]| Self {
@@ -64,10 +64,11 @@ impl Snapshot {
     }
 }
 
-/// Columns of a trace; changes between two later ones are left out.
+/// Columns of a trace, which is what people can still read; later states are left out, but for the last one.
 const MAX_SNAPSHOTS: usize = 64;
 
-/// Settings that are followed; Windows has some hundreds.
+/// Settings that are followed. Windows has some hundreds; a damaged or malicious trace can name any number of
+/// GUIDs.
 const MAX_SETTINGS: usize = 1024;
 
 /// Follows the settings through a trace.
@@ -87,7 +88,8 @@ impl<'a> Follower<'a> {
             return;
         }
         let is_change = setting.kind == "change";
-        // A setting that is reported again begins another capture; changes come behind one.
+        // A capture reports each setting once, and nothing marks its end: it is over when a setting is
+        // reported again, or when a change follows.
         if self.captured.contains(guid) || (is_change && !self.captured.is_empty()) {
             self.close();
         }
@@ -104,6 +106,7 @@ impl<'a> Follower<'a> {
 
     fn close(&mut self) {
         self.captured.clear();
+        // One place stays free for the state at the end, which matters more than any in between.
         if self.done.len() < MAX_SNAPSHOTS - 1 {
             self.end();
         }
@@ -114,11 +117,13 @@ impl<'a> Follower<'a> {
     }
 }
 
-/// The moments of a trace: no two behind each other are the same.
+/// The moments of a trace, without those that equal the moment before.
 pub(super) fn snapshots(settings: &[SettingRow], in_force: &[InForce]) -> Vec<Snapshot> {
     let mut follower = Follower::default();
     settings.iter().filter(|setting| setting.profile.is_none()).for_each(|setting| follower.take(setting));
     follower.end();
+    // A capture takes a while and has the time of its first event, so that settings of profiles belong to it
+    // up to the start of the next one.
     let ends = follower.done.iter().skip(1).map(|(ts_ns, _)| *ts_ns).chain([i64::MAX]);
     let mut all: Vec<Snapshot> = Vec::new();
     for ((ts_ns, state), end_ns) in follower.done.iter().zip(ends) {
@@ -137,6 +142,8 @@ fn of_profile<'a>(
     in_force: &[InForce],
     (ts_ns, end_ns): (i64, i64),
 ) -> (i64, Vec<&'a SettingRow>) {
+    // The profile that is in force at the start of a trace is named only by the first change, as the one that
+    // it replaced; without any change it is the default profile, 0.
     let before = in_force.iter().rev().find(|change| change.ts_ns <= ts_ns).map(|change| change.profile);
     let profile = before.or(in_force.first().map(|change| change.previous)).unwrap_or(0);
     let is_of = |setting: &&SettingRow| {
@@ -193,6 +200,8 @@ fn snapshot(
                 setting,
                 "system".into(),
             ));
+        // The values are sorted by GUID. Backwards, a setting of class 1 finds its own GUID before that of
+        // class 0 with the class beside it.
         } else if let Some(setting) = of_profile.iter().rev().find(of) {
             let origin = format!("profile {profile}");
             rows.push(row(known.section, known.name, Some(known.alias), known.guid, setting, origin));
@@ -216,7 +225,7 @@ fn is_meant(setting: &SettingRow, known: &power_catalog::CatalogSetting) -> bool
     is_of_class_1 && class == 1 && is_next(&setting.setting_guid, known.guid)
 }
 
-/// Whether a GUID is the one behind another.
+/// Whether `next` is the GUID that follows `guid`.
 fn is_next(guid: &str, next: &str) -> bool {
     let parts = |guid: &str| {
         let (head, tail) = guid.rsplit_once('-')?;

@@ -24,8 +24,8 @@ declare! {
         "cpu" => Cpu = "CPU.",
         "name" => Name = "Name, start, process id.",
         "time" => Time =
-            "Those that ran all the time by name, then those that only ended by end, then by start.",
-        "stop-time" => StopTime = "End; those that ran on come first.",
+            "Processes that ran all the time by name, then those that only ended by end, then the others by start.",
+        "stop-time" => StopTime = "End; processes that did not end come first.",
         "session" => Session = "Session.",
         "tree" => Tree = "Each process below its parent.",
     }
@@ -59,7 +59,7 @@ declare! {
         all_processes: bool = option("").called("all-processes").requires("merge").shape(),
         /// Show the name of the trace in each line
         show_file_on_line: bool = option("").called("show-file-on-line").output(),
-        /// Sums: none, or total over all extracts, too
+        /// Sums: none, or total, also over all extracts
         show_total: Option<String> = option("WHAT").called("show-total").among(&["none", "total"]).output(),
     }
 
@@ -101,11 +101,11 @@ pub struct ProcessAnswer {
 pub struct ProcessCounts {
     /// Processes.
     pub processes: usize,
-    /// Those that started in the trace.
+    /// Processes that started in the trace.
     pub started: usize,
-    /// Those that ended in the trace.
+    /// Processes that ended in the trace.
     pub ended: usize,
-    /// Those that did neither.
+    /// Processes that did neither.
     pub permanent: usize,
     /// Terminal sessions.
     pub sessions: usize,
@@ -157,7 +157,7 @@ fn users<'r>(rows: impl Iterator<Item = &'r ProcessRow>) -> BTreeSet<String> {
     rows.filter_map(|row| row.sid.clone()).collect()
 }
 
-/// A process with what its times are moved by for people, so that those of several recordings can be
+/// A process, and by how much its times are moved for people, so that times of several recordings can be
 /// compared.
 #[derive(Debug, Clone, serde::Serialize)]
 pub(super) struct ListedProcess {
@@ -255,7 +255,8 @@ impl Question for ProcessRequest {
 
     fn form(&self) -> Form<Self> {
         Form::made::<ProcessRow>(self.sql(), |asked: &Self, session| {
-            // The largest ones of one list are not those of each extract.
+            // The largest processes of the merged list need not be the largest of each extract, so that each
+            // extract gives all of its processes.
             let top = if asked.merge { Top::default() } else { asked.top };
             let ProcessAnswer { rows, counts } = Self { top, ..asked.clone() }.ask(session)?;
             let sets = Sets::from([("sessions", sessions(rows.iter())), ("users", users(rows.iter()))]);
@@ -366,7 +367,8 @@ ORDER BY {}",
         }
     }
 
-    /// Where ties are, the last names come first, so that the largest rows read as a list of names does.
+    /// Of processes with equal CPU the last name comes first: the largest row is the last one, so that the
+    /// list reads by name from its end.
     fn order(&self) -> &'static str {
         match self.sort {
             _ if self.is_by_cpu() => "p.cpu_ns NULLS FIRST, lower(p.name) DESC, p.pid DESC, p.process_key",

@@ -77,7 +77,7 @@ pub fn merge(recordings: &[(&TraceInfo, &[ProcessRow])], all: bool) -> Vec<Merge
 }
 
 /// One list of the processes of several recordings, each with the number of the recording that has it first.
-/// For people, times count from the begin of the earliest one, so that seconds can be compared.
+/// For people, times count from the start of the earliest one, so that seconds can be compared.
 pub(super) fn together(
     asked: &ProcessRequest,
     sources: Vec<Source<ListedProcess>>,

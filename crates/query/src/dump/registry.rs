@@ -17,7 +17,7 @@ declare! {
         "key" => Key = "All operations on a key.",
         "process" => Process = "All operations of a process.",
         "operation" => Operation = "All operations of a kind.",
-        "status" => Status = "All operations that returned the same.",
+        "status" => Status = "All operations that returned the same status.",
         "value" => Value = "All operations on a value of a key.",
     }
 
@@ -29,7 +29,7 @@ declare! {
         "failed" => Failed: "failures" = "Operations that failed.",
         "max" => Max: "coalesce(max_duration_ns, 0)" = "Longest operation.",
         "mean" => Mean: "mean_duration_ns" = "Mean duration.",
-        "time" => Time: "duration_ns" = "Time of the begin, of single operations.",
+        "time" => Time: "duration_ns" = "Start of single operations.",
     }
 
     /// Which operations.
@@ -82,7 +82,7 @@ declare! {
         status: Option<i64> = "What was returned, with rows for each result.",
         status_name: Option<String> = "Its name; digits where it has none.",
         count: i64 = "Operations.",
-        failures: i64 = "Those of them that failed: their status is an error or a warning.",
+        failures: i64 = "Operations that failed: their status is an error or a warning.",
         opens: i64 = "Keys that were opened or created.",
         closes: i64 = "Keys that were closed.",
         duration_ns: i64 = "Sum of durations; operations at the same time add up.",
@@ -96,7 +96,7 @@ declare! {
 
     /// An operation.
     pub row RegistryOperation: process {
-        start_ns: i64 = "Begin.",
+        start_ns: i64 = "Start.",
         end_ns: i64 = "End.",
         duration_ns: Option<i64> = "From start to end; missing where the event reports a start after its end.",
         ..process = "Process; missing if it is not known.",
@@ -207,6 +207,8 @@ impl RegistryRequest {
         let mut all = self.processes.conditions();
         all.extend(any_text_condition(&["r.key", "registry_key_name(r.key)"], self.key.as_deref()));
         all.extend(text_condition("r.operation", self.operation.as_deref()));
+        // Paths of the kernel start with a backslash. One that does not is relative to a key whose control
+        // block is not known.
         all.extend(self.unknown.then(|| "coalesce(NOT starts_with(r.key, '\\'), TRUE)".to_owned()));
         all
     }
@@ -236,6 +238,8 @@ impl RegistryRequest {
         match self.depth {
             None => name.to_owned(),
             Some(depth) => {
+                // The root is one part as programs name it (`HKLM`), two as the kernel does
+                // (`\REGISTRY\MACHINE`); it does not count as depth.
                 let root = r"(?:\\REGISTRY\\[^\\]*|[^\\]*)";
                 format!(r"regexp_replace({name}, '^({root}(?:\\[^\\]*){{0,{depth}}}).*$', '\1', 'i')")
             }
@@ -261,6 +265,8 @@ impl RegistryRequest {
             if self.needs_rows() { ("registry_io", OF_ROWS) } else { ("registry_key", OF_SUMS) };
         let mut conditions = self.conditions();
         conditions.extend(self.row_conditions());
+        // An operation that failed opened nothing, so that it has no close: only the others are counted as
+        // opens and closes, which can then be compared.
         let group = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, \
                      key, value, operation, status, status_name";
         format!(

@@ -35,7 +35,7 @@ declare! {
         file_name: String = "Name of the file.",
         path: Option<String> = "The file from the folder of the trace on; missing if it was not there.",
         has_file: bool = "Whether the file was there when the extract was made.",
-        size_bytes: Option<i64> = "Its size.",
+        size_bytes: Option<i64> = "Size of the file.",
     }
 }
 

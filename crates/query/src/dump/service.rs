@@ -34,7 +34,7 @@ declare! {
         services_in_process: i64 = "Services that share its process, with this one.",
         cpu_ns: Option<i64> =
             "CPU of the process, with all its services: sampled, without any samples from context switches.",
-        ..process = "Its process.",
+        ..process = "Process of the service.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",
     }

@@ -31,7 +31,7 @@ declare! {
         creator: Option<String> = option("NAMES"),
         /// Only processes whose start cost so much (ms)
         cost: Range = option("A..B").unit(Unit::Milliseconds),
-        /// Only processes whose end took so long (ms)
+        /// Only processes whose end took such a time (ms)
         exit: Range = option("A..B").unit(Unit::Milliseconds),
         /// Only processes that started, or without a start in the trace ended, in this part of it (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
@@ -47,18 +47,18 @@ declare! {
     pub row StartRow {
         program: Option<String> = "File name of the executable.",
         starts: i64 = "Processes that started in the trace.",
-        costed: i64 = "Those of them whose start cost is known.",
+        costed: i64 = "Starts whose cost is known.",
         start_cost_ns: Option<i64> = "Sum of their start costs.",
         mean_start_cost_ns: Option<i64> = "Mean start cost.",
-        max_start_cost_ns: Option<i64> = "Highest one.",
+        max_start_cost_ns: Option<i64> = "Highest start cost.",
         call_ns: Option<i64> = "Part of the sum in the creators' calls before the processes were made.",
         create_ns: Option<i64> = "Part from there up to the start of the first thread.",
         release_ns: Option<i64> = "Part from there until the first thread was made ready.",
         ready_ns: Option<i64> = "Part from there until it had a processor.",
         ends: i64 = "Processes that ended in the trace.",
-        timed_ends: i64 = "Those of them whose exit duration is known.",
+        timed_ends: i64 = "Ends whose duration is known.",
         exit_duration_ns: Option<i64> = "Sum of their exit durations.",
-        max_exit_duration_ns: Option<i64> = "Longest one.",
+        max_exit_duration_ns: Option<i64> = "Longest exit duration.",
         first_ns: Option<i64> = "First start in the trace.",
         sort_value: f64 = "What the rows are sorted by.",
     }

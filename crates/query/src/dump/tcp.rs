@@ -82,7 +82,7 @@ declare! {
 
     /// Which sums are printed.
     pub words TcpTotals {
-        "file" => File = "Those of several rows, below them.",
+        "file" => File = "Sums of the rows of a file, below them.",
         "total" => Total = "Without rows.",
         "none" => None = "None.",
     }
@@ -112,8 +112,8 @@ declare! {
         segments: i64 = "Segments sent, those sent again included.",
         segment_bytes: i64 = "Their bytes.",
         retransmits: i64 = "Retransmissions of both sides.",
-        own_retransmits: i64 = "Those of this side: what it sent again.",
-        client_retransmits: i64 = "Those of the other side: what was received again.",
+        own_retransmits: i64 = "Retransmissions of this side: what it sent again.",
+        client_retransmits: i64 = "Retransmissions of the other side: what was received again.",
         retransmit_percent: Option<f64> = "`own_retransmits` of the packets sent.",
         retransmit_ns: i64 = "Sum of the delays.",
         retransmit_min_ns: Option<i64> = "Shortest delay.",

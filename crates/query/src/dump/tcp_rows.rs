@@ -24,6 +24,7 @@ impl TcpRequest {
     /// Which connections: conditions on `tcp_connection c` and its `process p`.
     pub(super) fn conditions(&self) -> Vec<String> {
         let mut of_process = self.processes.conditions();
+        // A connection without a process fits no filter on processes, unless these are asked for as well.
         if self.unknown_process && !of_process.is_empty() {
             of_process = vec![format!("(c.process_key IS NULL OR ({}))", of_process.join(" AND "))];
         }
@@ -113,6 +114,7 @@ LEFT JOIN rate v ON v.row_id = g.row_id AND v.kind = 'receive'",
     /// One row for each connection, or for several.
     pub(super) fn rows_sql(&self) -> String {
         let (local, remote, rates, rate_join) = self.ends_sql();
+        // A row of several connections has only what all of them have in common.
         let one = |column: &str| {
             format!("CASE WHEN count(DISTINCT {column}) = 1 THEN min({column}) END AS {column}")
         };

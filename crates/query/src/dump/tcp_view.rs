@@ -27,7 +27,7 @@ declare! {
         retransmission_ns: i64 = "When it was sent or received again.",
         retransmission_first_ns: i64 = "When it was last sent, or first received.",
         retransmission_delay_ns: i64 = "Time between.",
-        retransmission_size_bytes: i64 = "Its bytes.",
+        retransmission_size_bytes: i64 = "Bytes of the retransmission.",
         retransmission_sequence: i64 = "Its sequence number.",
     }
 }

@@ -31,7 +31,7 @@ declare! {
     pub row ThreadPoolRow: process {
         ts_ns: i64 = "When.",
         worker_threads: Option<i64> = "Worker threads that there shall be from then on.",
-        since_last_ns: Option<i64> = "Time since the change before with such a reason, in the same process.",
+        since_last_ns: Option<i64> = "Time since the previous change with this reason in the process.",
         reason: Option<String> = "Why, by name.",
         throughput: Option<f64> = "Work that was done, as the runtime measures it.",
         ..process = "Process; missing if it is not known.",
@@ -144,7 +144,7 @@ fn missing(session: &Session) -> Result<Error> {
     Ok(if counts.iter().any(|count| count.rows > 0) {
         Error::NotRecorded {
             what: "events of thread pools, though it has others of the .NET runtime: whether a pool starved is not known",
-            how: "record the provider Microsoft-Windows-DotNETRuntime with the keyword 0x10000 (Threading), too",
+            how: "also record the provider Microsoft-Windows-DotNETRuntime with the keyword 0x10000 (Threading)",
         }
     } else {
         Error::NotRecorded {

@@ -48,7 +48,7 @@ impl Question for TimeRequest {
         true
     }
 
-    /// Only then is known what each trace is called, and whether one of them ran at that time.
+    /// Only with all answers is it known what each trace is called, and whether one of them ran at that time.
     fn across(&self, all: &mut [(&TraceInfo, &mut Answer)]) -> Result<Option<Answer>> {
         for (info, answer) in &mut *all {
             let lines: Vec<Line> =

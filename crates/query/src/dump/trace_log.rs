@@ -142,9 +142,8 @@ impl Question for TraceLogRequest {
     }
 }
 
-/// What describes the events that are shown if nothing else is asked for: themselves, or files of the user,
-/// who names
-/// them because he wants to see their events.
+/// What describes the events that are shown if nothing else is asked for: the events themselves, or files of
+/// the user, who names such files to see their events.
 const OWN: &str = "'tracelogging', 'eventsource', 'manifest', 'tmf'";
 
 /// What an event says: its text where a file has one for it, else its fields.
@@ -156,7 +155,7 @@ fn message(prefix: &str) -> String {
 }
 
 impl TraceLogRequest {
-    /// With stacks, since machines get them.
+    /// The answer with stacks, since machine output always has them.
     fn with_stacks(&self, session: &Session) -> Result<Answer> {
         Self { stacks: true, ..self.clone() }.answer_for_people(session)
     }
@@ -275,6 +274,8 @@ ORDER BY {order}, provider_guid",
     }
 
     fn rows<R: super::FromRows>(&self, session: &Session, sql: &str) -> Result<Vec<R>> {
+        // Counted apart from the filters: events that no filter passes are an empty answer, and not a trace
+        // without such events.
         let own = if self.all_events { String::new() } else { format!(" WHERE described_by IN ({OWN})") };
         let counts: Vec<super::Count> =
             ask(session, &format!("SELECT count(*) AS rows FROM generic_event{own}"))?;

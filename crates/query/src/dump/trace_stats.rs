@@ -153,6 +153,7 @@ impl TraceStatsRequest {
                 .collect();
         all.extend(text_condition("name", self.event.as_deref()));
         if !self.time.is_unlimited() {
+            // Events are counted by whole second, so that a second is in or out as a whole.
             let (from, to) = ends(self.time);
             all.push(format!("second * 1000000000 BETWEEN {from} AND {to}"));
         }
@@ -169,6 +170,8 @@ impl TraceStatsRequest {
             "CAST(NULL AS VARCHAR) AS event, CAST(NULL AS INT) AS event_id, CAST(NULL AS INT) AS opcode, CAST(NULL AS INT) AS version"
         };
         let sort = self.sort.unwrap_or_default().sql();
+        // The table counts kinds by second: the peak of a provider is the largest sum over its kinds in one
+        // second, not the largest count of a kind.
         format!(
             "SELECT *, CAST({sort} AS DOUBLE) AS sort_value,
   CAST(record_bytes AS DOUBLE) / nullif(sum(record_bytes) OVER (), 0) AS bytes_ratio

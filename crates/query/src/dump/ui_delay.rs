@@ -16,7 +16,7 @@ declare! {
             "Time in which one was under way; of single delays how long they were.",
         "max" => Max: "max_duration_ns" / "d.duration_ns" = "Longest one.",
         "count" => Count: "count" / "d.start_ns" = "How many.",
-        "time" => Time: "union_ns" / "d.start_ns" = "Begin, of single delays.",
+        "time" => Time: "union_ns" / "d.start_ns" = "Start of single delays.",
     }
 
     /// Which delays.
@@ -30,7 +30,7 @@ declare! {
         kind: Option<String> = option("KIND").among(&["message", "input", "wait-cursor"]),
         /// Only delays of windows of such a class, or below such a one (*, ?, several with ;, ! excludes)
         class: Option<String> = option("NAMES").called("class-name"),
-        /// Only delays that were so long (ms)
+        /// Only delays of such a length (ms)
         duration: Range = option("A..B").unit(Unit::Milliseconds),
         /// Only delays that reach into this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
@@ -56,7 +56,7 @@ declare! {
 
     /// A delay.
     pub row UiDelayEvent: process {
-        start_ns: i64 = "Begin.",
+        start_ns: i64 = "Start.",
         ts_ns: i64 = "End.",
         duration_ns: i64 = "How long.",
         kind: String = "`message`, `input` or `wait_cursor`.",

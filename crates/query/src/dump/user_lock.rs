@@ -152,7 +152,7 @@ impl Question for UserLockRequest {
 }
 
 impl UserLockRequest {
-    /// Conditions on single acquisitions, which sums of processes know nothing of.
+    /// Conditions on single acquisitions, which sums of processes cannot answer.
     fn limits(&self) -> Vec<String> {
         let mut all = told_condition("l.wait_ns", self.wait);
         all.extend(told_condition("l.hold_ns", self.hold));
@@ -176,6 +176,8 @@ impl UserLockRequest {
         if !self.needs_rows() {
             return "SELECT *, CAST(NULL AS INT) AS thread_key FROM user_lock_process".to_owned();
         }
+        // A row without a mode is a release whose acquisition is not in the trace: it has neither a wait nor
+        // a hold, and is no acquisition.
         format!(
             "SELECT l.process_key, l.thread_key, l.mode, CASE WHEN l.mode IS NULL THEN 0 ELSE 1 END AS acquisitions,
     CASE WHEN l.is_slow THEN 1 ELSE 0 END AS slow, coalesce(l.wait_ns, 0) AS wait_ns, l.wait_ns AS max_wait_ns,
