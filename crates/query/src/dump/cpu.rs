@@ -197,7 +197,8 @@ impl CpuRequest {
     /// The question.
     #[must_use]
     pub fn sql(&self) -> String {
-        // Threads without a process are listed; the idle process is not.
+        // Threads without a process are listed; the idle process is not. A comparison with the missing id
+        // would drop both.
         let mut conditions = vec!["coalesce(p.pid, -1) <> 0".to_owned()];
         conditions.extend(self.processes.conditions());
         conditions.extend(text_condition(EXECUTABLE_TEXT, self.modules.as_deref()));

@@ -193,6 +193,7 @@ impl GcRequest {
         let generation = if self.by == GcBy::Generation { "g.generation" } else { NO_NUMBER };
         let reason = if self.by == GcBy::Reason { "gc_reason_name(g.reason)" } else { NO_TEXT };
         let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, generation, reason";
+        // Sizes of heaps do not add up over collections, each has the whole heap: the largest one is shown.
         format!(
             "SELECT *, CAST({sort} AS DOUBLE) AS sort_value
 FROM (

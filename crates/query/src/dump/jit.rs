@@ -150,7 +150,8 @@ impl JitRequest {
     #[must_use]
     pub fn sql(&self) -> String {
         let tier = if self.by == JitBy::Tier { "j.tier" } else { NO_TEXT };
-        // What stands in front of the last point; names of constructors begin with one themselves.
+        // The type is what stands before the last point. Names of constructors start with a point themselves
+        // (`Type..ctor`).
         let of_type = r"regexp_replace(j.method, '\.+[^.]*$', '')";
         let type_name = if self.by == JitBy::Type { of_type } else { NO_TEXT };
         let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, tier, type_name";

@@ -237,8 +237,8 @@ impl MemoryRequest {
     /// The question for processes.
     #[must_use]
     pub fn sql(&self) -> String {
-        // Samples list all processes at one time: the last and the first time of the range name the two
-        // lists.
+        // A sample lists all processes with one time stamp: the first and the last time in the range select
+        // the two samples.
         let mut conditions = vec!["l.ts_ns = e.last_ns".to_owned()];
         conditions.extend(self.processes.conditions());
         let modules = self.modules.as_deref().filter(|modules| !modules.is_empty());

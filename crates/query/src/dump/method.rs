@@ -164,6 +164,7 @@ const NAME: &str = "CASE WHEN m.kind = 'module' THEN coalesce(m.module, '(no mod
      WHEN starts_with(m.method, '+') OR starts_with(m.method, '0x') THEN concat(coalesce(m.module, ''), m.method)";
 
 /// Versions of modules by path.
+// A row of `module` is one load into one process: without groups each would repeat the row that is joined.
 const VERSIONS: &str = "
 LEFT JOIN (
   SELECT path, max(file_version) AS file_version, max(product_name) AS product_name, max(company) AS company,
@@ -190,7 +191,7 @@ impl MethodRequest {
         let whole = self.time.is_unlimited();
         let sampled =
             if self.only_tags && whole { SAMPLED } else { method_rows::sampled(self.by, self.time) };
-        // Percentiles and kinds of cores are stored for methods of the whole trace alone.
+        // Percentiles and kinds of cores are stored only for methods, and only for the whole trace.
         let has_more = whole && self.by == By::Method && !self.only_tags;
         let (ready, ready_join) = if has_more {
             (ready::columns(), ready::join_methods("m"))
@@ -269,6 +270,7 @@ ORDER BY sort_value, cpu_ns, process_key, name",
             ("last_ns", self.last),
             ("duration_ns", self.duration),
         ];
+        // A filter on methods says nothing about tags, which are rows of the same list.
         let filter = self.methods.as_deref().map(without_symbols);
         let name = text_condition("name", filter.as_deref());
         let mut all: Vec<String> = name
@@ -323,6 +325,7 @@ ORDER BY sort_value, cpu_ns, process_key, name",
             sort => group.total.sort_value(sort),
         });
         self.top.cut(&mut processes);
+        // After the cut: the sum is that of the rows that are shown.
         let total = processes.iter().fold(CpuTotal::default(), |sum, group| sum.plus(group.total));
         Ok(MethodAnswer { processes, total })
     }

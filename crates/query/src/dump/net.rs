@@ -184,6 +184,7 @@ impl NetRequest {
         };
         let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, \
                     remote_address, remote_port, local_address";
+        // What is sent again is an event of its own beside the first send, and is no additional data.
         let bytes = |kind| format!("coalesce(sum(size_bytes) FILTER (WHERE kind = '{kind}'), 0)");
         let count = |kinds| format!("count(*) FILTER (WHERE kind IN ({kinds}))");
         format!(

@@ -305,11 +305,12 @@ impl Question for ProcessRequest {
 }
 
 /// Exit codes that mean a crash: errors of Windows (NTSTATUS 0xC…), a break point, and the exceptions of .NET
-/// and C++. -1 (0xFFFFFFFF) is what programs themselves return.
+/// and C++. -1 (0xFFFFFFFF) is no crash: programs return it themselves.
 const CRASH_CODES: &str = "(p.exit_code BETWEEN -1073741824 AND -805306369 \
      OR p.exit_code IN (-2147483645, -532462766, -529697949))";
 
 /// Processes that Windows Error Reporting was started for: `WerFault.exe … -p PID`.
+// Ids are reused, so that the process has to have run when the report was started.
 const REPORTED: &str = "
   SELECT DISTINCT c.process_key
   FROM process c

@@ -46,7 +46,7 @@ impl ProcessQuery {
         all.extend(text_condition("p.sid", self.user.as_deref()));
         all.extend(self.new_process.map(|new| {
             let condition = match new {
-                // Rows whose process is not known have neither time, too, and are no processes that ran
+                // Rows whose process is not known have neither time either, and are no processes that ran
                 // throughout.
                 0 => "p.start_ns IS NULL AND p.stop_ns IS NULL AND p.process_key IS NOT NULL",
                 1 => "p.start_ns IS NOT NULL",

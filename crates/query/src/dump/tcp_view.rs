@@ -26,9 +26,9 @@ declare! {
         retransmission_kind: String = "`retransmit`, `tail_loss_probe` or `client`.",
         retransmission_ns: i64 = "When it was sent or received again.",
         retransmission_first_ns: i64 = "When it was last sent, or first received.",
-        retransmission_delay_ns: i64 = "Time between.",
+        retransmission_delay_ns: i64 = "Time between the two.",
         retransmission_size_bytes: i64 = "Bytes of the retransmission.",
-        retransmission_sequence: i64 = "Its sequence number.",
+        retransmission_sequence: i64 = "Sequence number of the retransmission.",
     }
 }
 
@@ -226,7 +226,7 @@ impl Question for TcpRequest {
 }
 
 impl TcpRequest {
-    /// Connections, and with retransmissions these in place of them for machines.
+    /// Connections; with retransmissions machine output has these in place of the connections.
     fn compute(&self, session: &Session) -> Result<Answer> {
         let TcpAnswer { rows, retransmits, .. } = self.ask(session)?;
         let shown = retransmits.into_iter().map(|all| self.shown(all));

@@ -94,6 +94,7 @@ impl ThreadPoolRequest {
         let reason = self.reason.as_deref().unwrap_or(STARVATION);
         conditions.extend(text_condition("thread_pool_reason_name(e.reason)", Some(reason)));
         conditions.extend(self.processes.conditions());
+        // Applied last: the first change of the range still has its distance to the one before.
         let time: Vec<String> = range_condition("ts_ns", self.time).into_iter().collect();
         format!(
             "SELECT *
@@ -118,6 +119,7 @@ ORDER BY changes, process_key, ts_ns",
     /// No events of thread pools were recorded, or nothing of .NET at all; the query fails.
     pub fn ask(&self, session: &Session) -> Result<ThreadPoolAnswer> {
         if !has_rows(session, "thread_pool")? {
+            // An imported extract has only starvations: without rows none happened, or nothing was recorded.
             return if were_recorded(session)? { Ok(Vec::new()) } else { Err(missing(session)?) };
         }
         let rows: Vec<ThreadPoolRow> = ask(session, &self.sql())?;

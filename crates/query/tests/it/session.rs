@@ -182,7 +182,7 @@ fn a_question_is_given_up_and_the_next_one_is_answered() {
     assert!(!matches!(answer.next(), Some(Ok(_))));
     assert!(matches!(session.sql("SELECT 1"), Err(Error::Cancelled)));
     assert!(matches!(session.frames(), Err(Error::Cancelled)));
-    // Whoever asks the same extracts with another switch is not concerned.
+    // Asking the same extracts with another switch is not affected.
     let other = session.again(&Options::default()).unwrap();
     assert_eq!(ask(&other, "SELECT count(*) FROM cpu_sample"), "200");
 }

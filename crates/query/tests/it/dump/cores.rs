@@ -165,8 +165,8 @@ fn cores_count_that_a_thread_of_the_process_was_allowed_to_run_on() {
         let [first, second] = groups;
         let session = Session::from_batches(vec![
             rows(&[process(1, 4, "a.exe"), process(2, 8, "b.exe")]),
-            // Of the first process one thread began on processor 0 and went to 2, the other one stayed on 0;
-            // the second has no mask.
+            // One thread of the first process started on processor 0 and went to 2, the other one stayed on
+            // 0; the second has no mask.
             rows(&[thread(0, 1, Some(0b1)), thread(1, 1, Some(0b1)), thread(2, 2, None)]),
             rows(&[ThreadAffinity { thread_key: 0, affinity: 0b100, ..ThreadAffinity::default() }]),
             rows(&[core(0, 0, first), core(1, 0, first), core(2, 1, second), core(3, 1, second)]),
