@@ -32,7 +32,7 @@ declare! {
         "flush" => Flush = "Flushes.",
     }
 
-    /// Which I/O, put together how, in which order.
+    /// Which I/O, how it is grouped, and in which order.
     #[derive(Eq)]
     pub request DiskRequest {
         /// Which processes
@@ -82,7 +82,7 @@ declare! {
         process_key: Option<i64> =
             "Process, with rows for each process; missing if it is not known, and with sets of processes.",
         pid: Option<i64> = "Process id.",
-        process: Option<String> = "Its name; of sets as `process_names`.",
+        process: Option<String> = "Name of the process; for sets the names as in `process_names`.",
         path: Option<String> = "Drive, folder or file; missing for flushes and for files without a name.",
         priority: Option<String> = "Priority of the operations, with rows for each.",
         reads: Option<i64> = "Reads; missing where only their sums are known.",
@@ -278,6 +278,8 @@ impl DiskRequest {
         }
         let process = |row: &DiskRow| (row.process_key, row.process.clone());
         let mut answer = by.answer(rows, process, |rows| total(rows), |total| total.sort_value);
+        // Stored sums of a file that several processes used belong to none of them: without this number the
+        // rows would seem to be all that the disks did.
         answer.total.shared_service_ns = self.in_no_row(session)?;
         Ok(answer)
     }

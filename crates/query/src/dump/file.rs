@@ -47,7 +47,7 @@ const OPERATIONS: &[&str] = &[
 ];
 
 declare! {
-    /// Which operations, put together how, in which order.
+    /// Which operations, how they are grouped, and in which order.
     #[derive(Eq)]
     pub request FileRequest {
         /// Which processes
@@ -64,7 +64,7 @@ declare! {
         file: Option<String> = option("PATHS").of(PATHS),
         /// Only this kind of operation
         operation: Option<&'static str> = option("KIND").among(OPERATIONS).or_all(),
-        /// Show operations on files without a name, too
+        /// Also show operations on files without a name
         all_files: bool = option("").called("all-files"),
         /// Order
         sort: FileSort = option("ORDER").called("sort-by").shape(),
@@ -103,22 +103,22 @@ declare! {
         reads: i64 = "Reads.",
         read_bytes: i64 = "Bytes asked for by reads.",
         read_ns: i64 = "Duration of reads.",
-        read_max_position_bytes: i64 = "Largest position behind a read.",
+        read_max_position_bytes: i64 = "Largest position after a read.",
         writes: i64 = "Writes.",
         write_bytes: i64 = "Bytes asked for by writes.",
         write_ns: i64 = "Duration of writes.",
-        write_max_position_bytes: i64 = "Largest position behind a write.",
+        write_max_position_bytes: i64 = "Largest position after a write.",
         opens: i64 = "Times that files were opened or created.",
         open_ns: i64 = "Duration of opening.",
         closes: i64 = "Times that files were closed.",
         cleanups: i64 = "Times that a last handle was closed.",
-        close_ns: i64 = "Duration of both.",
+        close_ns: i64 = "Duration of closes and cleanups.",
         set_infos: i64 = "Times that attributes or other information was set.",
         set_securities: i64 = "Times that a security descriptor was set.",
         deletes: i64 = "Files deleted.",
         renames: i64 = "Files renamed.",
         others: i64 = "Other operations: queries, listings, flushes, control codes.",
-        other_ns: i64 = "Their duration.",
+        other_ns: i64 = "Duration of other operations.",
         failures: i64 = "Operations whose status is an error.",
         failure_statuses: String = "Statuses of failed operations.",
         total_count: i64 = "All operations.",
@@ -127,8 +127,8 @@ declare! {
         files: i64 = "Files with a name.",
         processes: i64 = "Processes.",
         ..process_details,
-        module_path: Option<String> = "Path of its executable, if that is asked for.",
-        file_version: Option<String> = "Its file version.",
+        module_path: Option<String> = "Path of the executable, if that is asked for.",
+        file_version: Option<String> = "File version of the executable.",
         product_name: Option<String> = "Product of the executable.",
         company: Option<String> = "Company of the executable.",
         product_version: Option<String> = "Product version of the executable, if that is asked for.",

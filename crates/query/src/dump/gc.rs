@@ -29,7 +29,7 @@ declare! {
             "Bytes that survived.",
         "count" => Count: "count" / "coalesce(g.start_ns, g.end_ns)" = "Collections.",
         "time" => Time: "coalesce(suspended_ns, 0)" / "coalesce(g.start_ns, g.end_ns)" =
-            "Time, of single collections.",
+            "Time of single collections.",
     }
 
     /// Which collections.
@@ -64,7 +64,7 @@ declare! {
         max_suspended_ns: Option<i64> = "Longest of these times.",
         duration_ns: Option<i64> = "Total time from their starts to their ends.",
         max_heap_bytes: Option<i64> =
-            "Largest heap behind a collection: generations 0 to 2, large and pinned objects.",
+            "Largest heap after a collection: generations 0 to 2, large and pinned objects.",
         promoted_bytes: Option<i64> = "Bytes that survived them.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",

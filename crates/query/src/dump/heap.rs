@@ -61,7 +61,7 @@ declare! {
         ..process = "Process; missing if it is not known.",
         heap: Option<String> = "Handle of the heap in hexadecimal digits, with rows for each heap.",
         stack_id: Option<i64> = "Stack, with rows for each stack; missing if none was recorded.",
-        stack: Option<String> = "Its frames, innermost first, if they are asked for.",
+        stack: Option<String> = "Frames of the stack, innermost first, if they are asked for.",
         allocations: i64 = "Allocations.",
         allocated_bytes: i64 = "Their bytes.",
         max_allocated_bytes: Option<i64> = "Largest of them.",
@@ -90,7 +90,7 @@ declare! {
         lifetime_ns: Option<i64> = "Time since it was allocated, where it is freed or gets another size.",
         held_bytes: i64 = "Bytes that the heap held of blocks that were allocated in the trace, behind it.",
         stack_id: Option<i64> = "The stack.",
-        stack: Option<String> = "Its frames, innermost first, if they are asked for.",
+        stack: Option<String> = "Frames of the stack, innermost first, if they are asked for.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",
     }

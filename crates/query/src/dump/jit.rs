@@ -13,7 +13,7 @@ declare! {
     /// What a row sums up.
     pub words JitBy {
         "process" => Process = "All methods of a process.",
-        "tier" => Tier = "All methods of a process that were compiled with as much pains.",
+        "tier" => Tier = "All methods of a process that were compiled at one tier.",
         "type" => Type = "All methods of a type in a process.",
     }
 
@@ -22,7 +22,7 @@ declare! {
         "duration" => Duration: "coalesce(duration_ns, 0)" = "Time of compiling.",
         "count" => Count: "count" / "ts_ns" = "Methods.",
         "size" => Size: "size_bytes" = "Bytes of compiled code.",
-        "time" => Time: "coalesce(duration_ns, 0)" / "ts_ns" = "Time, of single compilations.",
+        "time" => Time: "coalesce(duration_ns, 0)" / "ts_ns" = "Time of single compilations.",
     }
 
     /// Which compilations.
@@ -66,8 +66,8 @@ declare! {
     /// A compilation.
     pub row JitEvent: process {
         start_ns: Option<i64> = "Start; missing if it was not recorded.",
-        ts_ns: i64 = "When the code was there.",
-        duration_ns: Option<i64> = "Time between them.",
+        ts_ns: i64 = "When the code was ready.",
+        duration_ns: Option<i64> = "From start to end.",
         method: String = "`Namespace.Type.Method`.",
         tier: Option<String> = "Tier; missing where the runtime does not say.",
         size_bytes: i64 = "Bytes of compiled code.",

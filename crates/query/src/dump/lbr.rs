@@ -31,7 +31,7 @@ impl From<TopMethods> for Top {
 }
 
 declare! {
-    /// Which branches, put together how.
+    /// Which branches, and how they are grouped.
     pub request LbrRequest {
         /// Which processes
         processes: ProcessQuery = group(),
@@ -39,7 +39,7 @@ declare! {
         top: Top = group(),
         /// Rows for each method that was reached: only these (*, ?, several with ;, ! excludes)
         methods: Option<String> = option("NAMES").of(CALLEES),
-        /// Below each method those that it was reached from
+        /// Below each method, the methods that it was reached from
         show_caller: bool = option("").called("show-caller").shape(),
         /// How many of the largest methods of each process
         top_methods: TopMethods = group(),
@@ -47,8 +47,8 @@ declare! {
         cut_method: Option<Cut> = option("A..B").called("cut-method").output(),
         /// Names begin with their module
         include_dll: bool = option("").called("include-dll").shape(),
-        /// Multiply counts, which are those of samples: 1000 to 10000 comes near to real counts with 1000
-        /// samples each second
+        /// Multiply counts, which count samples: with 1000 samples a second, 1000 to 10000 comes close to
+        /// real counts
         scaling_factor: f64 = option("X").called("scaling-factor").shape() => 1.0,
         /// Only rows and callers with such a count, after scaling
         count: Range = option("A..B").unit(Unit::Count),
@@ -74,7 +74,7 @@ pub fn total(rows: &[LbrRow]) -> i64 {
     rows.iter().fold(0, |sum, row| sum.saturating_add(row.count))
 }
 
-/// What a line of an answer is of: for people, methods stand below their process, and callers below the
+/// What a line of an answer stands for: for people, methods stand below their process, and callers below the
 /// method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 enum Level {

@@ -30,7 +30,7 @@ pub enum By {
 pub struct MethodRequest {
     /// Which processes.
     pub processes: ProcessQuery,
-    /// The idle process, too: interrupts and DPCs on processors that had nothing else to do are its CPU.
+    /// Also the idle process: interrupts and DPCs on processors that had nothing else to do are its CPU.
     pub with_idle: bool,
     /// What rows are of, besides stack tags.
     pub by: By,

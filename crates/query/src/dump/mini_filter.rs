@@ -41,7 +41,7 @@ declare! {
         driver: Option<String> = option("NAMES").of(DRIVERS),
         /// Only these operations, such as create or read (*, ?, several with ;, ! excludes)
         operation: Option<String> = option("NAMES"),
-        /// Only calls in front of operations, or behind them
+        /// Only calls before operations, or after them
         phase: Option<String> = option("PHASE").among(&["pre", "post"]),
         /// Only these files, by whole path (*, ?, several with ;, ! excludes)
         file: Option<String> = option("PATHS"),
@@ -86,14 +86,14 @@ declare! {
         operation: Option<String> = "Operation; missing for numbers without a name.",
         major_function: i64 = "Number of the major function.",
         module: Option<String> = "File name of the driver; missing if it is not known.",
-        routine: Option<String> = "Routine that was called, if symbols are there.",
+        routine: Option<String> = "Routine that was called, if symbols are known.",
         path: Option<String> = "File; missing where it is not known.",
         status: Option<i64> = "Status with which it made the operation fail, as signed number.",
-        status_name: Option<String> = "Its name; digits where it has none.",
+        status_name: Option<String> = "Name of the status; digits where it has none.",
         ..process = "Process; missing if it is not known.",
         tid: Option<i64> = "Thread.",
         stack_id: Option<i64> = "The stack.",
-        stack: Option<String> = "Its frames, innermost first, if they are asked for.",
+        stack: Option<String> = "Frames of the stack, innermost first, if they are asked for.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",
     }

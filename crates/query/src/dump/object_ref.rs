@@ -12,7 +12,7 @@ pub use super::object_rows::{HandleTypeRow, ObjectEvent, ObjectRow};
 declare! {
     /// Orders of objects.
     pub words ObjectSort {
-        "id" => Id = "Number, so that objects come in the order in which they were met.",
+        "id" => Id = "Number, so that objects come in the order in which the trace first mentions them.",
         "lifetime" => Lifetime = "Lifetime; objects without one come last.",
         "handles" => Handles = "Handles that were created or duplicated.",
         "leaked" => Leaked = "Handles that were open at the end.",

@@ -42,7 +42,7 @@ declare! {
             "`module`, `dotnet` for methods of .NET that were compiled at run time and lie in no module, or \
              `unknown` for addresses in none.",
         module: Option<String> = "File name; missing for code that lies in none.",
-        module_path: Option<String> = "Its path: files of one name in several folders are several modules.",
+        module_path: Option<String> = "Path: files of one name in several folders are several modules.",
         exclusive_ns: i64 = "Sampled CPU with its code innermost.",
     }
 
@@ -70,9 +70,9 @@ declare! {
     /// How much there is of something.
     pub row Content {
         what: String = "What is counted.",
-        count: i64 = "How many of it.",
-        more: i64 = "Something else about it, 0 if there is none.",
-        of: String = "What that is; empty if there is nothing to say.",
+        count: i64 = "How many.",
+        more: i64 = "A second number about it, 0 if there is none.",
+        of: String = "What `more` counts; empty if there is nothing to say.",
     }
 
     /// A provider.
@@ -84,15 +84,15 @@ declare! {
     /// A kind of information that was recorded.
     pub row TopicEvents {
         topic: String = "What was recorded.",
-        events: Option<i64> = "Its events; missing where that is not known.",
+        events: Option<i64> = "Events of that kind; missing where that is not known.",
     }
 
     /// What a reader of the numbers should know.
     pub row Note {
         severity: String = "`error`, `warning` or `info`.",
         count: i64 = "How often.",
-        position: Option<String> = "The first place.",
-        message: String = "The sentence.",
+        position: Option<String> = "Where it was found first.",
+        message: String = "The note as a sentence.",
     }
 
     /// A question that has an answer.

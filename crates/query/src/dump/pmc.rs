@@ -68,7 +68,7 @@ const COLUMNS: [(&str, &[&str]); 6] = [
     ("llc_references", &["LLCReference", "LLCReferences"]),
 ];
 
-/// Names of the counters of a column, the one to take first in front; none for a column that there is not.
+/// Names of the counters of a column, the one to take first in front; none for an unknown column.
 #[must_use]
 pub fn counter_names(column: &str) -> &'static [&'static str] {
     COLUMNS.iter().find(|(name, _)| *name == column).map_or(&[], |(_, names)| names)

@@ -10,13 +10,13 @@ declare! {
     /// Orders of sums and of single processes.
     pub orders StartSort {
         "cost" => Cost: "coalesce(start_cost_ns, 0)" = "What starts cost.",
-        "max" => Max: "coalesce(max_start_cost_ns, 0)" / "coalesce(start_cost_ns, 0)" = "The dearest start.",
+        "max" => Max: "coalesce(max_start_cost_ns, 0)" / "coalesce(start_cost_ns, 0)" = "The most expensive start.",
         "exit" => Exit: "coalesce(exit_duration_ns, 0)" = "How long ends took.",
         "max-exit" => MaxExit: "coalesce(max_exit_duration_ns, 0)" / "coalesce(exit_duration_ns, 0)" =
             "The longest end.",
         "count" => Count: "starts" / "coalesce(start_ns, terminate_ns, stop_ns)" = "How many starts.",
         "time" => Time: "coalesce(first_ns, 0)" / "coalesce(start_ns, terminate_ns, stop_ns)" =
-            "Time of the first start, of single processes that of their start.",
+            "Time of the first start; of single processes the time of their start.",
     }
 
     /// Which starts and ends.
@@ -26,10 +26,10 @@ declare! {
         processes: ProcessQuery = group(),
         /// How many of the largest rows
         top: Top = group(),
-        /// Only processes that such a process started: names with or without .exe (*, ?, several with ;, !
-        /// excludes)
+        /// Only processes that were started by such a process: names with or without .exe (*, ?, several with
+        /// ;, ! excludes)
         creator: Option<String> = option("NAMES"),
-        /// Only processes whose start cost so much (ms)
+        /// Only processes whose start had such a cost (ms)
         cost: Range = option("A..B").unit(Unit::Milliseconds),
         /// Only processes whose end took such a time (ms)
         exit: Range = option("A..B").unit(Unit::Milliseconds),
@@ -72,11 +72,11 @@ declare! {
         create_ns: Option<i64> = "Part from there up to the start of the first thread.",
         release_ns: Option<i64> = "Part from there until the first thread was made ready.",
         ready_ns: Option<i64> = "Part from there until it had a processor.",
-        terminate_ns: Option<i64> = "When it began to end, if that is known.",
+        terminate_ns: Option<i64> = "When its termination started, if that is known.",
         stop_ns: Option<i64> = "When it was gone.",
-        exit_duration_ns: Option<i64> = "How long that took.",
+        exit_duration_ns: Option<i64> = "How long the exit took.",
         creator: Option<String> = "Process whose thread started it, which need not be the parent.",
-        creator_tid: Option<i64> = "That thread.",
+        creator_tid: Option<i64> = "Thread that started it.",
         ..process = "Process.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",

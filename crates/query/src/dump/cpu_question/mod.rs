@@ -87,6 +87,7 @@ fn sums(line: Line, (source, total): (Option<CpuSource>, CpuTotal), sort: CpuSor
 }
 
 /// What is summed up over extracts.
+// Sums are numbers, so that the source travels as one: how many of the extracts have it.
 fn numbers(source: Option<CpuSource>, total: CpuTotal) -> impl Iterator<Item = (&'static str, i64)> {
     let is = |of| i64::from(source == Some(of));
     let known = [

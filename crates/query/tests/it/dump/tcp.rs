@@ -97,7 +97,7 @@ fn session() -> Session {
         again(0, "retransmit", 1600, 400, 1460),
         again(0, "client", 1700, 300, 100),
         again(1, "client", 2000, 50, 100),
-        // One byte asks whether the other side is there.
+        // One byte is a keep-alive probe.
         again(2, "retransmit", 3000, 1000, 1),
     ];
     let events = [
