@@ -43,7 +43,7 @@ pub struct MethodRequest {
     pub tag_sets: Vec<String>,
     /// Only stack tags.
     pub only_tags: bool,
-    /// Which modules: a filter on path, version, product and company, one behind the other.
+    /// Which modules: a filter on path, version, product and company, joined.
     pub modules: Option<String>,
     /// Only code of well-known drivers, with their vendors.
     pub only_drivers: bool,

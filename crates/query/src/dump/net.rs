@@ -25,7 +25,7 @@ declare! {
         "sent" => Sent: "sent_bytes" / "size_bytes" = "Bytes sent.",
         "received" => Received: "received_bytes" / "size_bytes" = "Bytes received.",
         "retransmits" => Retransmits: "retransmits" / "size_bytes" = "Segments sent again.",
-        "time" => Time: "total_bytes" / "ts_ns" = "Time, of single operations.",
+        "time" => Time: "total_bytes" / "ts_ns" = "Time of single operations.",
     }
 
     /// Which traffic.
@@ -62,14 +62,14 @@ declare! {
         remote_address: Option<String> = "Remote address, with rows for each.",
         remote_port: Option<i64> = "Remote port, with rows for each.",
         local_address: Option<String> = "Local address, with rows for each.",
-        total_bytes: i64 = "Bytes sent and received; those sent again not counted.",
+        total_bytes: i64 = "Bytes sent and received, without retransmissions.",
         sent_bytes: i64 = "Bytes sent.",
         received_bytes: i64 = "Bytes received.",
         sends: i64 = "Sends.",
         receives: i64 = "Receipts.",
         connections: i64 = "Connections opened or accepted.",
         retransmits: i64 = "Segments sent again.",
-        retransmitted_bytes: i64 = "Bytes of these.",
+        retransmitted_bytes: i64 = "Bytes of these segments.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",
     }

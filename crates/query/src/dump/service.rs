@@ -27,7 +27,7 @@ declare! {
         sort: ServiceSort = option("ORDER").called("sort-by").shape(),
     }
 
-    /// A service that ran when recording ended.
+    /// A service that was running when recording ended.
     pub row ServiceRow: process {
         service: String = "Name.",
         display_name: Option<String> = "Name for people.",

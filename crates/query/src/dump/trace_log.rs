@@ -23,9 +23,8 @@ declare! {
         processes: ProcessQuery = group(),
         /// How many rows from the end of the list
         top: Top = group(),
-        /// Only these providers, by name or GUID, with a colon and events behind them: p1:ev1,ev2;p2:7;!p3.
-        /// Events are ids, patterns with *
-        /// and ?, or parts of names; ! excludes
+        /// Only these providers, by name or GUID, followed by a colon and events: p1:ev1,ev2;p2:7;!p3. Events
+        /// are ids, patterns with * and ?, or parts of names; ! excludes
         providers: Option<String> = option("LIST").called("provider").of(NAMES),
         /// Rows: provider (in each process), kind of event, or each event. Without it kinds if --provider
         /// names no events, events if it does
@@ -65,12 +64,12 @@ declare! {
     /// Events of a provider in a process.
     pub row ProviderRow: process {
         provider: Option<String> = "Name of the provider, if known.",
-        provider_guid: String = "Its GUID.",
+        provider_guid: String = "GUID of the provider.",
         ..process = "Process; missing if it is not known.",
         count: i64 = "Events.",
         kinds: i64 = "Kinds of events.",
-        first_ns: i64 = "Time of the first one.",
-        last_ns: i64 = "Time of the last one.",
+        first_ns: i64 = "Time of the first event.",
+        last_ns: i64 = "Time of the last event.",
         provider_count: i64 = "Events of the provider in all processes.",
         ..process_details,
     }
@@ -78,14 +77,14 @@ declare! {
     /// Events of one kind.
     pub row KindRow {
         provider: Option<String> = "Name of the provider, if known.",
-        provider_guid: String = "Its GUID.",
+        provider_guid: String = "GUID of the provider.",
         event: Option<String> = "Name of the event, if known.",
         event_id: i64 = "Id of the event.",
         described_by: Option<String> = "What describes it: `tracelogging`, `eventsource`, …",
         count: i64 = "Events.",
-        processes: i64 = "Processes that wrote them.",
-        first_ns: i64 = "Time of the first one.",
-        last_ns: i64 = "Time of the last one.",
+        processes: i64 = "Processes that wrote such events.",
+        first_ns: i64 = "Time of the first event.",
+        last_ns: i64 = "Time of the last event.",
     }
 
     /// An event.
@@ -94,14 +93,14 @@ declare! {
         ..process = "Process; missing if it is not known.",
         tid: Option<i64> = "Thread id.",
         provider: Option<String> = "Name of the provider, if known.",
-        provider_guid: String = "Its GUID.",
+        provider_guid: String = "GUID of the provider.",
         event: Option<String> = "Name of the event, if known.",
         event_id: i64 = "Id of the event.",
         level: i64 = "Level: 1 critical … 5 verbose.",
         opcode: i64 = "Opcode.",
         keyword: i64 = "Keyword as bit pattern.",
         described_by: Option<String> = "What describes it: `tracelogging`, `eventsource`, …",
-        message: Option<String> = "Its text where a file has one for it, else its fields as text.",
+        message: Option<String> = "Text of the event where a file has one, else its fields as text.",
         fields: Option<String> = "Fields as a JSON object.",
         stack_id: Option<i64> = "Stack.",
         ..process_details,

@@ -21,7 +21,7 @@ declare! {
         top: Top = group(),
         /// Only modules with these file names (*, ?, several with ;, ! excludes)
         dll: Option<String> = option("NAMES").of(NAMES),
-        /// Only modules where path, versions, product, company and description, one behind the other, fit
+        /// Only modules where path, versions, product, company and description, joined, fit
         version: Option<String> = option("TEXT"),
         /// Symbol files that are missing for code with CPU samples instead; only those with such names
         missing_pdb: Option<String> =
@@ -47,8 +47,8 @@ declare! {
     /// A symbol file that was not found for a module with CPU samples.
     pub row MissingPdb {
         pdb: String = "File name of the symbol file.",
-        pdb_age: Option<i64> = "Age.",
-        pdb_guid: Option<String> = "Identity.",
+        pdb_age: Option<i64> = "Age of the symbol file.",
+        pdb_guid: Option<String> = "GUID of the symbol file.",
         module: String = "File name of the module.",
         cpu_ns: i64 = "Highest sampled CPU of one address of it without a name in one process.",
         all_pdbs: i64 = "Symbol files of all modules.",

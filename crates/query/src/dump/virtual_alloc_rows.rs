@@ -16,7 +16,7 @@ declare! {
         releases: i64 = "Releases.",
         reserves: i64 = "Reservations without a commit.",
         max_commit_bytes: i64 = "Largest commit.",
-        peak_bytes: i64 = "The most that it had committed at one time, of what was committed in the trace.",
+        peak_bytes: i64 = "Most memory that it had committed at one time, of what was committed in the trace.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",
     }
@@ -45,8 +45,8 @@ declare! {
         address: String = "First address, in hexadecimal digits.",
         size_bytes: i64 = "Bytes.",
         flags: String = "Flags, in hexadecimal digits.",
-        outstanding_bytes: i64 = "Bytes of it that were not given back.",
-        stack_id: Option<i64> = "The stack.",
+        outstanding_bytes: i64 = "Bytes of the allocation that were not given back.",
+        stack_id: Option<i64> = "Stack of the allocation.",
         stack: Option<String> = "Frames of the stack, innermost first, if they are asked for.",
         ..process_details,
     }
