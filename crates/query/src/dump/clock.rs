@@ -100,6 +100,8 @@ impl Written {
             Self::SinceStart(ts_ns) => return Some(ts_ns),
             Self::Date(date, offset) => (date, offset),
             Self::Time(time, offset) => {
+                // A time of day that lies on no day of the recording is meant for the day on which it
+                // started.
                 let begin = clock.start()?.with_timezone(&offset_of(offset, clock)?);
                 (begin.date_naive().and_time(time), offset)
             }

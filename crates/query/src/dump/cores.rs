@@ -185,6 +185,7 @@ impl Question for CoresRequest {
     const SENTENCE: &'static str = "Kinds of cores, their speeds and idle states, and who used them";
 
     fn form(&self) -> Form<Self> {
+        // `--show-sql` prints the questions of all tables; each is named by a comment.
         let sql = |table: &CoresTable| format!("-- {}\n{}", table.word(), self.sql(*table));
         let sql = self.tables().iter().map(sql).collect::<Vec<_>>().join("\n");
         let fields = self.tables().iter().flat_map(CoresTable::fields);

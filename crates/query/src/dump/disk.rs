@@ -209,6 +209,7 @@ fn path(asked: &DiskRequest, row: &DiskRow) -> String {
 
 /// The processes that shared the files of a row; many of them only by their number.
 fn set_of(row: &DiskRow) -> String {
+    // More names than these do not fit into a heading.
     const NAMED: usize = 5;
     match row.process.as_deref() {
         None => "(processes that are not known)".to_owned(),

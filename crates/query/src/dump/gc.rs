@@ -156,8 +156,8 @@ fn kind(number: Option<i64>) -> Option<&'static str> {
     }
 }
 
-/// The size of all heaps behind a collection. Those of pinned objects came with .NET 5; all others are known
-/// together or not at all.
+/// The size of all heaps after a collection. The heap of pinned objects came with .NET 5; the others are
+/// known together or not at all.
 const HEAP: &str = "g.gen0_bytes + g.gen1_bytes + g.gen2_bytes + g.large_bytes + coalesce(g.pinned_bytes, 0)";
 
 impl Question for GcRequest {

@@ -222,6 +222,7 @@ impl GdiUserRequest {
     fn limits(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
         all.extend(time_condition("o.create_ns", self.time));
+        // A missing lifetime counts as longer than any trace, so that `10..` finds what was never destroyed.
         if !self.lifetime.is_unlimited() {
             all.extend(range_condition(&format!("coalesce(o.lifetime_ns, {NEVER_NS})"), self.lifetime));
         }

@@ -150,6 +150,7 @@ impl ObjectRequest {
         all.extend(flags.iter().filter(|(on, _)| *on).map(|(_, condition)| (*condition).to_owned()));
         all.extend(stack_condition("o.create_stack_id", self.create_stack.as_deref()));
         all.extend(stack_condition("o.destroy_stack_id", self.destroy_stack.as_deref()));
+        // A missing lifetime counts as longer than any trace, so that `10..` finds what never ended.
         if !self.lifetime.is_unlimited() {
             all.extend(range_condition(&format!("coalesce(o.lifetime_ns, {NEVER_NS})"), self.lifetime));
         }

@@ -255,6 +255,7 @@ impl Overview {
         };
         let Some(answer) = answered(methods.ask(session), true)? else { return Ok(Default::default()) };
         let rows = answer.processes.into_iter().flat_map(|group| group.rows);
+        // Both lists are by CPU of their own: methods that only call others would be rows of 0.
         let rows: Vec<MethodRow> = rows.filter(|row| row.exclusive_ns.unwrap_or(0) > 0).collect();
         let mut modules: BTreeMap<(&str, String), ModuleShare> = BTreeMap::new();
         for row in &rows {

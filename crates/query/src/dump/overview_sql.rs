@@ -24,6 +24,7 @@ pub(super) const PROVIDERS: &str =
     "SELECT coalesce(provider, provider_guid) AS provider, count(*) AS events FROM generic_event
 GROUP BY 1 ORDER BY 2 DESC, 1";
 
+// `error` sorts before `warning`.
 pub(super) const NOTES: &str = "SELECT severity, count, position, message FROM diagnostic WHERE severity <> 'info' ORDER BY severity, count DESC";
 
 /// Methods of the whole trace.
@@ -45,6 +46,8 @@ GROUP BY kind, lower(coalesce(module_path, module))
 HAVING sum(exclusive_ns) > 0
 ORDER BY exclusive_ns DESC, kind, module_path, module";
 
+// A summary has no single rows, so that sums are asked wherever there are some. An extract that was made of
+// sums can have waits for methods only.
 pub(super) const RECORDING: &str = "SELECT file_name, computer, os_name, os_version, processors,
        CLASSES AS core_classes, cpu_mhz, memory_bytes, start_utc, duration_ns, range_start_ns, range_end_ns, events,
        (SELECT count(switches) FROM cpu_process) + (SELECT count(wait_ns) FROM cpu_method) > 0 AS has_switches,

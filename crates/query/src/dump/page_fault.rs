@@ -231,7 +231,7 @@ ORDER BY f.ts_ns, f.process_key, t.tid, f.kind",
 const KINDS: [&str; 6] =
     ["transition", "demand_zero", "copy_on_write", "guard_page", "hard", "access_violation"];
 
-/// Faults with the place of the instruction.
+/// Faults with the place of the instruction that caused them.
 const PLACED: &str = "    SELECT f.*, m.name AS method,
       CASE WHEN m.name IS NULL THEN concat(coalesce(d.name, ''), '+', hex(coalesce(r.rva, r.address)))
         ELSE concat(coalesce(d.name, '?'), '!', m.name) END AS function

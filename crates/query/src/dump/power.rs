@@ -138,6 +138,8 @@ impl Question for PowerRequest {
                 count += 1;
                 let at = Value::MomentOf(info.clock(), snapshot.ts_ns);
                 let title = Line::new(format!("{} ", info.file_name)).value(Moment, at);
+                // Compared with all columns before it, also those of other traces: an equal column at a
+                // distance is as redundant as a neighbour.
                 if self.diff && columns.iter().any(|column| column.is_same(&snapshot)) {
                     let why = Line::new("left out, the same as one in front of it: ");
                     left_out.push(why.value(Word, title));

@@ -184,6 +184,7 @@ impl ListedProcess {
     /// The process, indented as deep as it stands in the tree.
     fn cell(&self) -> Value {
         let branch = if self.row.level > 0 { "|- " } else { "" };
+        // Deeper levels are indented no further: a damaged trace can have chains of any length.
         let indent = usize::try_from(self.row.level).unwrap_or(0).min(64) * 2;
         let name = self.row.name.as_deref().unwrap_or("(unknown)");
         Value::Process(ProcessCell {

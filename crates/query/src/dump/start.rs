@@ -154,6 +154,7 @@ impl StartRequest {
         conditions.extend(told_condition("p.start_cost_ns", self.cost));
         conditions.extend(told_condition("p.exit_duration_ns", self.exit));
         conditions.extend(time_condition("coalesce(p.start_ns, p.stop_ns, p.terminate_ns)", self.time));
+        // Parts are shown only where the whole cost is known; otherwise they would not add up to anything.
         let part =
             |to: &str, from: &str| format!("CASE WHEN p.start_cost_ns IS NOT NULL THEN f.{to} - {from} END");
         format!(

@@ -10,7 +10,7 @@ use crate::Session;
 use crate::question::Format::{Id, Moment, ProcessLine, Whole, Word};
 use crate::question::{Column, Line, Ranked, View};
 
-/// How many sends may lie between a held-back send and its injection.
+/// How many events of a connection may lie between a held-back send and its injection.
 const WINDOW: usize = 100;
 
 /// All three sends of an issue lie within this time.

@@ -118,6 +118,8 @@ LEFT JOIN rate v ON v.row_id = g.row_id AND v.kind = 'receive'",
         let one = |column: &str| {
             format!("CASE WHEN count(DISTINCT {column}) = 1 THEN min({column}) END AS {column}")
         };
+        // Bytes are those of posts where these were recorded: a segment that is sent again carries no new
+        // ones.
         let moved = |column: &str| format!("{} AS {column}", self.zero.moved(&format!("g.{column}")));
         format!(
             "SELECT g.row_id AS connection_id, g.connections, g.process_key, g.processes, {process},
@@ -198,6 +200,8 @@ ORDER BY ts_ns, connection_id, sequence",
 
 /// `rate`: bytes for each second of bursts, of the sends and receipts of all connections of a row together. A
 /// burst ends where nothing comes for more than 350 ms; one without length or bytes does not count.
+// The mean of the bursts is weighted by their bytes: most bursts are a few packets, whose rate says nothing
+// about the connection.
 fn rates() -> String {
     ",
 flow AS (

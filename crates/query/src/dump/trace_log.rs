@@ -184,6 +184,7 @@ impl TraceLogRequest {
                 .as_deref()
                 .map(|filter| format!("wildcard_match({}, {})", message("e."), quoted(filter))),
         );
+        // Within the rows that sums are made of, so that sums count only the first events as well.
         let limit = self.max_count.map(|count| format!("\nORDER BY e.ts_ns, e.cpu\nLIMIT {count}"));
         format!(
             "SELECT e.ts_ns, e.cpu, e.process_key, {PROCESS_COLUMNS}, t.tid, e.provider, e.provider_guid, e.name AS event, e.event_id,

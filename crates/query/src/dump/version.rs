@@ -132,6 +132,7 @@ impl VersionRequest {
         conditions.extend(text_condition("m.name", self.dll.as_deref()));
         let text = "concat_ws(' ', m.path, m.file_version, m.product_version, m.product_name, m.company, m.description)";
         conditions.extend(text_condition(text, self.version.as_deref()));
+        // All modules of a process are counted before the filters leave some of them out.
         format!(
             "SELECT m.process_key, {PROCESS_COLUMNS}, m.name AS module, m.path, m.file_version, m.product_version, m.product_name,
   m.company, m.description, m.size AS size_bytes, m.all_modules

@@ -130,6 +130,7 @@ impl ZeroTime {
             table: format!("{table} m LEFT JOIN process p ON p.process_key = m.process_key"),
             conditions: with(name),
         };
+        // Stored sums know when a method or tag was first and last seen, so that no single events are needed.
         let of_methods =
             |time| vec![summed("cpu_method", "m.method", time), summed("cpu_tag", "m.tag", time)];
         let process =
