@@ -239,8 +239,8 @@ impl CoresRequest {
             true => None,
         });
         let how = format!("Kinds of cores were not recorded: {HOW}.");
-        let is_reported = self.table.is_some() || has_classes;
-        let hint = (!is_reported).then(|| {
+        let is_missing = self.table.is_none() && !has_classes;
+        let hint = is_missing.then(|| {
             let nothing = Answer::rows(self, &CORE_SPEEDS, Vec::new()).or_line(Line::new(how));
             ("", String::new(), nothing)
         });
