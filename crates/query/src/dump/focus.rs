@@ -144,7 +144,7 @@ impl FocusRequest {
         let sort = self.sort.sql();
         let thread = thread_columns("f", self.by_thread);
         let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, thread_key, tid";
-        // The session is that of the focus, which is known even where the process is not.
+        // The session is that of the focus, since the process may not be known.
         let process = PROCESS_COLUMNS.replace("p.session_id", "f.session_id");
         format!(
             "WITH {STAYS}

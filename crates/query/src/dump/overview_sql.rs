@@ -24,7 +24,6 @@ pub(super) const PROVIDERS: &str =
     "SELECT coalesce(provider, provider_guid) AS provider, count(*) AS events FROM generic_event
 GROUP BY 1 ORDER BY 2 DESC, 1";
 
-// `error` sorts before `warning`.
 pub(super) const NOTES: &str = "SELECT severity, count, position, message FROM diagnostic WHERE severity <> 'info' ORDER BY severity, count DESC";
 
 /// Methods of the whole trace.

@@ -64,7 +64,7 @@ impl Snapshot {
     }
 }
 
-/// Columns of a trace, which is what people can still read; later states are left out, but for the last one.
+/// Columns of a trace. Later states are left out, but for the last one.
 const MAX_SNAPSHOTS: usize = 64;
 
 /// Settings that are followed. Windows has some hundreds; a damaged or malicious trace can name any number of
@@ -143,7 +143,7 @@ fn of_profile<'a>(
     (ts_ns, end_ns): (i64, i64),
 ) -> (i64, Vec<&'a SettingRow>) {
     // The profile that is in force at the start of a trace is named only by the first change, as the one that
-    // it replaced; without any change it is the default profile, 0.
+    // it replaced; without any change it is taken to be 0.
     let before = in_force.iter().rev().find(|change| change.ts_ns <= ts_ns).map(|change| change.profile);
     let profile = before.or(in_force.first().map(|change| change.previous)).unwrap_or(0);
     let is_of = |setting: &&SettingRow| {

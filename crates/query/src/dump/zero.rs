@@ -49,7 +49,7 @@ impl OptionValue for ZeroTime {
         };
         let (word, filter) =
             text.split_once(':').map_or((text.as_str(), None), |(word, filter)| (word, Some(filter)));
-        // ETWAnalyzer writes these words without hyphens and with capitals (`ProcessStart`).
+        // Also without hyphens and in any case, as command lines of ETWAnalyzer have these words.
         let plain = |word: &str| word.to_ascii_lowercase().replace('-', "");
         let found = ZeroMode::WORDS.iter().find(|(known, _)| plain(known) == plain(word));
         if found.is_none() && plain(word) != "none" {
