@@ -23,10 +23,10 @@ declare! {
         "service" => Service: "service_ns" / "coalesce(a.service_ns, 0)" =
             "Time that receivers worked on messages.",
         "delivery" => Delivery: "delivery_ns" / "coalesce(a.delivery_ns, 0)" =
-            "Time that messages lay there.",
+            "Time from sending to receiving.",
         "count" => Count: "count" / "coalesce(a.send_ns, a.receive_ns, a.end_ns)" = "Messages.",
         "time" => Time: "sender_wait_ns" / "coalesce(a.send_ns, a.receive_ns, a.end_ns)" =
-            "Time, of single messages.",
+            "Time of single messages.",
     }
 
     /// Which messages.
@@ -43,7 +43,7 @@ declare! {
         receiver: Option<String> = option("NAMES").of(Among::Processes),
         /// Only messages at these ports (*, ?, several with ;, ! excludes)
         port: Option<String> = option("NAMES").of(PORTS),
-        /// Only messages whose sender waited so long (us)
+        /// Only messages whose sender waited for such a time (us)
         wait: Range = option("A..B").unit(Unit::Microseconds),
         /// Only messages of this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
@@ -62,17 +62,17 @@ declare! {
     pub row AlpcRow: process {
         ..process = "Process that sent them, with rows for each; missing if it is not known.",
         receiver_pid: Option<i64> = "Process that received them, with rows for each; missing if it is not known.",
-        receiver: Option<String> = "Its name.",
+        receiver: Option<String> = "Name of the receiving process.",
         port_name: Option<String> =
             "Port; missing if the receiver had not waited there, or the port has no name.",
         count: i64 = "Messages.",
-        replies: i64 = "Those that were answered.",
-        waits: i64 = "Those whose sender waited for the answer.",
+        replies: i64 = "Messages that were answered.",
+        waits: i64 = "Messages whose sender waited for the answer.",
         sender_wait_ns: i64 = "Sum of these waits.",
-        max_sender_wait_ns: Option<i64> = "Longest of them.",
-        delivery_ns: i64 = "Sum of the times in which messages lay there.",
+        max_sender_wait_ns: Option<i64> = "Longest wait.",
+        delivery_ns: i64 = "Sum of the times from sending to receiving.",
         service_ns: i64 = "Sum of the times in which receivers worked on them.",
-        max_service_ns: Option<i64> = "Longest of these.",
+        max_service_ns: Option<i64> = "Longest of these times.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",
     }
@@ -91,11 +91,11 @@ declare! {
         ..process = "Process that sent it; missing if it is not known.",
         tid: Option<i64> = "Thread that sent it.",
         receiver_pid: Option<i64> = "Process that received it; missing if it is not known.",
-        receiver: Option<String> = "Its name.",
+        receiver: Option<String> = "Name of the receiving process.",
         receiver_tid: Option<i64> = "Thread that received it.",
         port_name: Option<String> = "Port at which that thread had waited.",
         stack_id: Option<i64> = "The stack that sent it.",
-        stack: Option<String> = "Its frames, innermost first, if they are asked for.",
+        stack: Option<String> = "Frames of the stack, innermost first, if they are asked for.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",
     }

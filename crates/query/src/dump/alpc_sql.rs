@@ -7,7 +7,7 @@ use super::sql::{
 };
 
 impl AlpcRequest {
-    /// Conditions on single messages, which sums know nothing of.
+    /// Conditions on single messages, which sums cannot answer.
     fn limits(&self) -> Vec<String> {
         let mut all = told_condition("a.sender_wait_ns", self.wait);
         all.extend(time_condition("coalesce(a.send_ns, a.receive_ns, a.end_ns)", self.time));
@@ -48,6 +48,7 @@ impl AlpcRequest {
         let has_receiver = self.by != AlpcBy::Sender;
         let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, receiver_key, \
                     receiver_pid, receiver, port_name";
+        // The shared columns of a process take their key from a column `process_key`, here the sender's.
         format!(
             "SELECT *, CAST({sort} AS DOUBLE) AS sort_value
 FROM (

@@ -141,9 +141,9 @@ impl<N: Copy + Eq + Hash> CallTree<N> {
         // What is to be listed next, from behind: a node, or one line for several.
         let mut open: Vec<(Pushed, Option<usize>, usize)> = Vec::new();
         self.push_children(&self.roots, (None, 0), whole, fold, &text, &mut open);
-        while let Some((told, parent, depth)) = open.pop() {
+        while let Some((next, parent, depth)) = open.pop() {
             let here = lines.len();
-            match told {
+            match next {
                 Pushed::Node(index) => {
                     let Some(node) = self.nodes.get(index) else { continue };
                     lines.push(TreeLine {

@@ -11,7 +11,8 @@ pub enum Written {
     SinceStart(i64),
     /// Date and time of the recorded machine, or of the offset that was written.
     Date(NaiveDateTime, Option<FixedOffset>),
-    /// Time of day, in the same way; the day is that of the recording.
+    /// Time of day of the recorded machine, or of the offset that was written; the day is that of the
+    /// recording.
     Time(NaiveTime, Option<FixedOffset>),
 }
 
@@ -86,7 +87,7 @@ impl Written {
             .map(|ts_ns| ClockPoint { ts_ns, is_utc: false })
     }
 
-    /// Where it lies as the end of a part of a trace, which may begin before the trace and end behind it.
+    /// Where it lies as the end of a part of a trace, which may start before the trace and end after it.
     ///
     /// A time without zone is that of the recorded machine, or UTC where only that lies in the trace, since
     /// answers can be printed in both. `None` for a time that no calendar knows.
@@ -99,6 +100,8 @@ impl Written {
             Self::SinceStart(ts_ns) => return Some(ts_ns),
             Self::Date(date, offset) => (date, offset),
             Self::Time(time, offset) => {
+                // A time of day that lies on no day of the recording is meant for the day on which it
+                // started.
                 let begin = clock.start()?.with_timezone(&offset_of(offset, clock)?);
                 (begin.date_naive().and_time(time), offset)
             }

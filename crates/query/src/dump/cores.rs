@@ -185,10 +185,11 @@ impl Question for CoresRequest {
     const SENTENCE: &'static str = "Kinds of cores, their speeds and idle states, and who used them";
 
     fn form(&self) -> Form<Self> {
+        // `--show-sql` prints the questions of all tables; each is named by a comment.
         let sql = |table: &CoresTable| format!("-- {}\n{}", table.word(), self.sql(*table));
         let sql = self.tables().iter().map(sql).collect::<Vec<_>>().join("\n");
         let fields = self.tables().iter().flat_map(CoresTable::fields);
-        Form::report(sql, fields, Self::told)
+        Form::report(sql, fields, Self::compute)
     }
 
     fn one_table(&self) -> Option<&'static str> {
@@ -211,7 +212,7 @@ impl CoresTable {
 
 impl CoresRequest {
     /// The tables that have rows, and one without rows if it alone was asked for.
-    fn told(&self, session: &Session) -> Result<Answer> {
+    fn compute(&self, session: &Session) -> Result<Answer> {
         let answer = self.ask(session, self.tables())?;
         let has_classes = answer.has_classes();
         let CoresAnswer { cores, states, processes, priorities, methods } = answer;
@@ -238,8 +239,8 @@ impl CoresRequest {
             true => None,
         });
         let how = format!("Kinds of cores were not recorded: {HOW}.");
-        let is_told = self.table.is_some() || has_classes;
-        let hint = (!is_told).then(|| {
+        let is_missing = self.table.is_none() && !has_classes;
+        let hint = is_missing.then(|| {
             let nothing = Answer::rows(self, &CORE_SPEEDS, Vec::new()).or_line(Line::new(how));
             ("", String::new(), nothing)
         });
@@ -281,6 +282,8 @@ impl CoresRequest {
                     "cpu_method_class"
                 }
             };
+            // One table with rows is enough: idle states, speeds and use of cores come from different events,
+            // and hardly a recording has all of them.
             is_recorded |= has_rows(session, from)?;
         }
         if !is_recorded {
@@ -288,6 +291,7 @@ impl CoresRequest {
         }
         cut(&mut answer.processes, self.top, |row| row.process_key);
         cut(&mut answer.methods, self.top, |row| row.process_key);
+        // Otherwise rows of priorities are sums over all processes, without a key to cut by.
         if self.per_process {
             cut(&mut answer.priorities, self.top, |row| row.process_key);
         }

@@ -18,7 +18,7 @@ declare! {
         frequency_percent: Option<f64> = "`mean_mhz` of `nominal_mhz`.",
         measured_ns: Option<i64> = "Time whose speed is known.",
         parked_ns: Option<i64> = "Time in which it was parked.",
-        parked_percent: Option<f64> = "`parked_ns` of the trace; missing where nothing tells of parking.",
+        parked_percent: Option<f64> = "`parked_ns` of the trace; missing where parking was not recorded.",
         name: Option<String> = "Model.",
     }
     /// An idle state of a processor.
@@ -26,7 +26,7 @@ declare! {
         cpu: i64 = "Processor.",
         efficiency_class: Option<i64> = "Kind of core.",
         source: String = "`idle_event` or `context_switch`.",
-        state: Option<i64> = "Number of the state; missing where a scheduling slice of the idle thread does not tell it.",
+        state: Option<i64> = "Number of the state; missing where a scheduling slice of the idle thread has none.",
         count: i64 = "How often.",
         duration_ns: i64 = "Time.",
         max_ns: i64 = "Longest time.",

@@ -47,6 +47,7 @@ ORDER BY process_cpu_ns, process_key, method_cpu_ns, name, module_path, efficien
         )
     }
 
+    // A mean speed without measured time is that of no sample, and is as good as none.
     fn processes_sql(&self) -> String {
         format!(
             "SELECT *, 100.0 * cpu_ns / nullif(process_cpu_ns, 0) AS cpu_percent
@@ -112,6 +113,8 @@ LEFT JOIN (
 ) k ON k.cpu = c.cpu
 ORDER BY c.cpu";
 
+// Both sources describe the same idle times, so that only one may count. Idle events name every state,
+// context switches only deep ones; `idle_event` sorts behind `context_switch`.
 const STATES: &str = "SELECT s.cpu, c.efficiency_class, s.source, s.state, s.count, s.duration_ns, s.max_ns,
   100.0 * s.duration_ns / LENGTH AS percent
 FROM cpu_core_state s

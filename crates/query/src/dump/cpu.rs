@@ -20,7 +20,7 @@ pub enum CpuSort {
     /// CPU.
     #[default]
     Cpu,
-    /// What ran in the method or module itself; of these only.
+    /// What ran in the method or module itself; only for methods and modules.
     Exclusive,
     /// Waiting.
     Wait,
@@ -30,17 +30,17 @@ pub enum CpuSort {
     CpuWait,
     /// CPU, waiting and ready.
     CpuWaitReady,
-    /// Mean time ready; of methods only.
+    /// Mean time ready; only for methods.
     ReadyAvg,
     /// Switch-ins.
     Switches,
-    /// CPU, less for methods far from the innermost frame; of methods only.
+    /// CPU, less for methods far from the innermost frame; only for methods.
     StackDepth,
     /// First sample or switch-in.
     First,
     /// Last sample or switch-out.
     Last,
-    /// Priority; of processes only.
+    /// Priority; only for processes.
     Priority,
     /// Start of the process.
     StartTime,
@@ -67,7 +67,7 @@ pub struct CpuRequest {
     pub duration: Range,
     /// Only this part of the trace, in nanoseconds; intervals are clipped to it.
     pub time: Range,
-    /// Which executables: a filter on path, version, product and company, one behind the other.
+    /// Which executables: a filter on path, version, product and company, joined.
     pub modules: Option<String>,
     /// What becomes second 0 of times.
     pub zero: ZeroTime,
@@ -139,7 +139,7 @@ impl CpuTotal {
         }
     }
 
-    /// CPU and waiting; with `ready` ready, too.
+    /// CPU and waiting; with `ready` also times ready.
     #[must_use]
     pub fn total_ns(self, ready: bool) -> i64 {
         let ready = if ready { self.ready_ns.unwrap_or(0) } else { 0 };
@@ -197,7 +197,8 @@ impl CpuRequest {
     /// The question.
     #[must_use]
     pub fn sql(&self) -> String {
-        // Threads without a process are listed; the idle process is not.
+        // Threads without a process are listed; the idle process is not. A comparison with the missing id
+        // would drop both.
         let mut conditions = vec!["coalesce(p.pid, -1) <> 0".to_owned()];
         conditions.extend(self.processes.conditions());
         conditions.extend(text_condition(EXECUTABLE_TEXT, self.modules.as_deref()));
@@ -309,7 +310,7 @@ pub(super) fn check(session: &Session, time: Range) -> Result<()> {
 /// # Errors
 /// There are none; the query fails.
 pub fn check_waits(session: &Session) -> Result<()> {
-    // An extract that was made of sums has waits of methods alone.
+    // An extract that was made of sums can have waits for methods only.
     let sql = "SELECT count(run_ns) + (SELECT count(wait_ns) FROM cpu_method) AS rows FROM cpu_process";
     let counts: Vec<super::Count> = ask(session, sql)?;
     if counts.iter().any(|count| count.rows > 0) || has_rows(session, "context_switch")? {

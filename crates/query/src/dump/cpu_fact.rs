@@ -6,7 +6,7 @@ use crate::range::Range;
 /// Name of the rows.
 pub(super) const TABLE: &str = "fact";
 
-/// What `WITH` needs to make the rows: those of the processes, and of threads whose process is not known.
+/// The part of `WITH` that makes the rows: those of the processes, and of threads whose process is not known.
 ///
 /// A sample belongs to the range with its moment. Scheduling slices, waits and times ready are clipped. A
 /// switch-in counts if it lies in the range.
@@ -14,6 +14,8 @@ pub(super) fn rows(time: Range, processes: &ProcessQuery) -> String {
     // `greatest` and `least` clip an interval to the part. One that lies outside ends before it starts after
     // that, and each sum takes only intervals that end later than they start.
     let (a, b) = ends(time);
+    // A scheduling slice whose switch-in or switch-out is not in the trace is placed by the other end and its
+    // length. States 1, 3 and 7 (ready, standby, deferred ready) mean that the thread was preempted.
     // Filtered before sums are made: facts of all processes of a long trace are by far the most rows.
     let only = only(processes);
     format!(

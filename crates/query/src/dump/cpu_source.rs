@@ -30,8 +30,8 @@ pub(super) fn column(sampled: &str, name: &str) -> String {
 pub enum CpuSource {
     /// Weights of samples of the profile interrupt.
     Samples,
-    /// Time on processors from context switches, where the trace has no busy sample. Of a method or stack it
-    /// is that of the scheduling slices which began with it in the stack.
+    /// Time on processors from context switches, where the trace has no busy sample. For a method or stack
+    /// it is the time of the scheduling slices that started with it in the stack.
     ContextSwitches,
 }
 

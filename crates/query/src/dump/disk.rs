@@ -32,16 +32,16 @@ declare! {
         "flush" => Flush = "Flushes.",
     }
 
-    /// Which I/O, put together how, in which order.
+    /// Which I/O, how it is grouped, and in which order.
     #[derive(Eq)]
     pub request DiskRequest {
         /// Which processes
         processes: ProcessQuery = group(),
         /// How many of the largest rows, of each process with `per_process`
         top: Top = group(),
-        /// Folders below the drive that tell rows apart: 0 drives, 1 first folders, 100 whole paths
+        /// Folders below the drive that distinguish rows: 0 drives, 1 first folders, 100 whole paths
         level: u32 = option("N").called("dir-level").shape(),
-        /// What tells rows apart: path, or the priority of operations
+        /// What distinguishes rows: path, or the priority of operations
         by_priority: bool = option("WHAT").called("by").either("path", "priority").excludes(&["shared"]).shape(),
         /// Rows for each process
         per_process: bool = option("").called("per-process").shape(),
@@ -82,7 +82,7 @@ declare! {
         process_key: Option<i64> =
             "Process, with rows for each process; missing if it is not known, and with sets of processes.",
         pid: Option<i64> = "Process id.",
-        process: Option<String> = "Its name; of sets as `process_names`.",
+        process: Option<String> = "Name of the process; for sets the names as in `process_names`.",
         path: Option<String> = "Drive, folder or file; missing for flushes and for files without a name.",
         priority: Option<String> = "Priority of the operations, with rows for each.",
         reads: Option<i64> = "Reads; missing where only their sums are known.",
@@ -209,6 +209,7 @@ fn path(asked: &DiskRequest, row: &DiskRow) -> String {
 
 /// The processes that shared the files of a row; many of them only by their number.
 fn set_of(row: &DiskRow) -> String {
+    // More names than these do not fit into a heading.
     const NAMED: usize = 5;
     match row.process.as_deref() {
         None => "(processes that are not known)".to_owned(),
@@ -278,6 +279,8 @@ impl DiskRequest {
         }
         let process = |row: &DiskRow| (row.process_key, row.process.clone());
         let mut answer = by.answer(rows, process, |rows| total(rows), |total| total.sort_value);
+        // Stored sums of a file that several processes used belong to none of them: without this number the
+        // rows would seem to be all that the disks did.
         answer.total.shared_service_ns = self.in_no_row(session)?;
         Ok(answer)
     }

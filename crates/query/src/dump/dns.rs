@@ -47,7 +47,7 @@ declare! {
         show_process: bool = option("").called("show-process").output(),
         /// Show the network adapters over which names were asked for
         show_adapter: bool = option("").called("show-adapter").output(),
-        /// Show what queries failed with
+        /// Show the errors that queries failed with
         show_return_code: bool = option("").called("show-return-code").output(),
         /// Order
         sort: DnsSort = option("ORDER").called("sort-by").shape(),
@@ -58,26 +58,26 @@ declare! {
         total_time: Range = option("A..B").called("total-time").unit(Unit::Seconds),
         /// Only queries of such a duration (s)
         time: Range = option("A..B").unit(Unit::Seconds),
-        /// Only queries that begin in this part of the trace (s); those without a begin end in it
+        /// Only queries that begin in this part of the trace (s); those without a start end in it
         range: Range = option("A..B").unit(Unit::Moment),
     }
 
     /// All queries for a name.
     pub row DnsRow {
         name: String = "Name in lower case.",
-        total_ns: i64 = "Total time, as it is asked for.",
+        total_ns: i64 = "Total time, computed as `--total-by` says.",
         union_ns: i64 = "Time in which at least one query was under way.",
         sum_ns: i64 = "Sum of the durations.",
         min_ns: Option<i64> = "Shortest query.",
         max_ns: Option<i64> = "Longest query.",
         count: i64 = "Queries with start and answer.",
-        timed_out: i64 = "Those of them during which a server did not answer in time.",
+        timed_out: i64 = "Queries with start and answer during which a server did not answer in time.",
         unanswered: i64 = "Queries without an answer in the trace.",
         unstarted: i64 = "Answers without a start in the trace.",
         processes: i64 = "Processes that asked.",
         statuses: Option<String> =
             "Distinct Win32 errors of the answers, without 0, ascending, with commas between.",
-        return_codes: Option<String> = "Their names, with `;` between. Invalid parameters (87) are left out.",
+        return_codes: Option<String> = "Names of these errors, with `;` between. Invalid parameters (87) are left out.",
         adapters: Option<String> = "Distinct adapters, with `;` between.",
         sort_value: f64 = "What the rows are sorted by.",
     }
@@ -90,17 +90,17 @@ declare! {
         query_type: i64 = "Type of resource record.",
         start_ns: Option<i64> = "Start, if in the trace.",
         end_ns: Option<i64> = "Answer, if in the trace.",
-        duration_ns: Option<i64> = "Time between.",
+        duration_ns: Option<i64> = "Time from start to answer.",
         status: Option<i64> = "Win32 error of the answer.",
-        status_name: Option<String> = "Its name.",
+        status_name: Option<String> = "Name of the error.",
         is_timed_out: bool = "Whether a server did not answer in time.",
-        timed_out_servers: Option<String> = "Those servers.",
+        timed_out_servers: Option<String> = "Servers that did not answer in time.",
         adapters: Option<String> = "Adapters over which the name was asked for.",
-        adapter_servers: Option<String> = "Their servers.",
+        adapter_servers: Option<String> = "DNS servers of these adapters.",
         servers: Option<String> = "Servers that were asked.",
         result: Option<String> = "Records of the answer.",
-        is_network: bool = "Whether it was sent to servers as it is.",
-        is_async: bool = "Whether the caller did not wait for it.",
+        is_network: bool = "Whether the query itself was sent to servers.",
+        is_async: bool = "Whether the caller did not wait for the answer.",
         ..process_details,
     }
 }
@@ -128,9 +128,9 @@ impl Question for DnsRequest {
 
     fn form(&self) -> Form<Self> {
         if self.details {
-            return Form::made::<DnsQueryRow>(self.list_sql(), Self::told).top(self.top);
+            return Form::made::<DnsQueryRow>(self.list_sql(), Self::compute).top(self.top);
         }
-        let form = Form::made::<DnsRow>(self.sql(), Self::told).top(self.top);
+        let form = Form::made::<DnsRow>(self.sql(), Self::compute).top(self.top);
         form.shows_as(&NAMES, |row| Asked { row, queries: Vec::new() })
     }
 
@@ -147,12 +147,12 @@ impl Question for DnsRequest {
     }
 }
 
-/// Invalid parameters: what the client says of queries that it answers in another way.
+/// Invalid parameters: what the client reports for queries that it answers in another way.
 const INVALID_PARAMETER: i32 = 87;
 
 impl DnsRequest {
-    /// Names, and with details their queries, which machines get in their place.
-    fn told(&self, session: &Session) -> Result<Answer> {
+    /// Names; with details also their queries, which machine output has in place of the names.
+    fn compute(&self, session: &Session) -> Result<Answer> {
         let DnsAnswer { rows, queries, union_ns } = self.ask(session)?;
         let sum = |number: fn(&DnsRow) -> i64| rows.iter().map(number).fold(0, i64::saturating_add);
         let sums =
@@ -183,7 +183,7 @@ impl DnsRequest {
         filtered(&all)
     }
 
-    /// The question for names.
+    /// The question for names, which are compared in lower case, as DNS does.
     #[must_use]
     pub fn sql(&self) -> String {
         let total = match self.total_by {
@@ -252,16 +252,19 @@ ORDER BY coalesce(q.start_ns, q.end_ns), q.end_ns, q.process_key, q.name, q.quer
                 list.push(query);
             }
         }
+        // Computed from the queries, since times in which queries for different names were under way overlap
+        // and do not add up.
         Ok(DnsAnswer { union_ns: union(intervals), rows, queries })
     }
 }
 
-/// Lists that the SQL puts together of lists: each part once, in order.
+/// Removes duplicates from the lists that the SQL joined, and sorts their parts.
 fn tidy(row: &mut DnsRow) {
     let parts = |text: &Option<String>, separator: char| -> BTreeSet<String> {
         text.iter().flat_map(|text| text.split(separator)).map(str::to_owned).collect()
     };
     let joined = |parts: Vec<String>, separator: &str| (!parts.is_empty()).then(|| parts.join(separator));
+    // The SQL removes equal lists, but two different lists can share a part.
     row.adapters = joined(parts(&row.adapters, ';').into_iter().collect(), ";");
     let mut statuses: Vec<i32> =
         parts(&row.statuses, ',').iter().filter_map(|status| status.parse().ok()).collect();

@@ -45,6 +45,7 @@ pub(super) const NAMES: View<DnsRequest, Asked> = View::new(
     if !asked.show_process || asked.details {
         return Vec::new();
     }
+    // Names that the same processes asked for stand below one heading.
     let processes = processes(&name.queries);
     let is_same = before.is_some_and(|before| self::processes(&before.queries) == processes);
     let line = |process| Line::new("  ").value(ProcessLine, Value::Process(process));
@@ -98,7 +99,8 @@ fn query_line(query: &DnsQueryRow) -> Line {
     line.words(format!(" DnsAnswer: {}", addresses(query.result.as_deref().unwrap_or_default())))
 }
 
-/// Addresses of an answer; other names of the host are left out.
+/// Addresses of an answer. The client writes other names of the host as records of type 5 (CNAME), which are
+/// left out.
 fn addresses(result: &str) -> String {
     let parts = result.split(';').map(str::trim);
     let parts: Vec<&str> = parts.filter(|part| !part.is_empty() && !part.starts_with("type: 5 ")).collect();

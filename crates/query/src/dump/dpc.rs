@@ -10,20 +10,20 @@ use crate::range::{Range, Unit};
 declare! {
     /// What a row sums up.
     pub words DpcBy {
-        "driver" => Driver = "All of a driver.",
-        "routine" => Routine = "All of a routine.",
+        "driver" => Driver = "All DPCs and interrupts of a driver.",
+        "routine" => Routine = "All calls of a routine.",
         "kind" => Kind = "All DPCs, timer DPCs, threaded DPCs, interrupts.",
-        "cpu" => Cpu = "All on a processor.",
+        "cpu" => Cpu = "All DPCs and interrupts on a processor.",
     }
 
     /// Orders of sums and of single ones.
     pub orders DpcSort {
         "exclusive" => Exclusive: "exclusive_ns" =
-            "Time without others that came in between; of single ones theirs.",
-        "duration" => Duration: "duration_ns" = "Time with these.",
-        "max" => Max: "max_duration_ns" / "duration_ns" = "Longest one.",
+            "Time without DPCs and interrupts that came in between.",
+        "duration" => Duration: "duration_ns" = "Time including DPCs and interrupts that came in between.",
+        "max" => Max: "max_duration_ns" / "duration_ns" = "Longest DPC or interrupt.",
         "count" => Count: "count" / "start_ns" = "How many.",
-        "time" => Time: "exclusive_ns" / "start_ns" = "Time of the begin, of single ones.",
+        "time" => Time: "exclusive_ns" / "start_ns" = "Start of single ones.",
     }
 
     /// Which DPCs and interrupts.
@@ -39,7 +39,7 @@ declare! {
         kind: Option<String> = option("KINDS"),
         /// Only those on this processor
         cpu: Option<u32> = option("NUMBER"),
-        /// Only those that took so long (us)
+        /// Only those with such a duration (us)
         duration: Range = option("A..B").unit(Unit::Microseconds),
         /// Only those that began in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
@@ -60,15 +60,15 @@ declare! {
         cpu: Option<i64> = "Processor, with rows for each.",
         count: i64 = "How many.",
         exclusive_ns: i64 = "Their time without the DPCs and interrupts that came in between.",
-        duration_ns: i64 = "Their time with these.",
-        max_duration_ns: i64 = "Longest one.",
+        duration_ns: i64 = "Their time including these.",
+        max_duration_ns: i64 = "Longest DPC or interrupt.",
         cpu_percent: f64 = "`exclusive_ns` of the time of one processor, in percent.",
         sort_value: f64 = "What the rows are sorted by.",
     }
 
     /// A DPC or interrupt.
     pub row DpcEvent {
-        start_ns: i64 = "Begin.",
+        start_ns: i64 = "Start.",
         end_ns: i64 = "End.",
         duration_ns: i64 = "Length.",
         exclusive_ns: i64 = "Length without the DPCs and interrupts that came in between.",
@@ -77,7 +77,7 @@ declare! {
         vector: Option<i64> = "Vector or message of an interrupt.",
         driver: Option<String> = "File name of the driver, if it is known.",
         routine: Option<String> = "Routine; without a name the offset in its driver.",
-        stack: Option<String> = "Its frames, innermost first, if they are asked for.",
+        stack: Option<String> = "Frames of the stack, innermost first, if they are asked for.",
         sort_value: f64 = "What the rows are sorted by.",
     }
 }
@@ -140,7 +140,8 @@ const DPC: Recorded = Recorded::rows(
 );
 
 impl DpcRequest {
-    /// Those that are asked for, with the names of driver and routine.
+    /// DPCs and interrupts that pass the conditions, with the names of driver and routine.
+    // An interrupt can break into a DPC: without the nested time both would count for the same moments.
     fn asked(&self) -> String {
         let mut conditions: Vec<String> =
             text_condition("o.name", self.driver.as_deref()).into_iter().collect();

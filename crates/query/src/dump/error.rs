@@ -130,13 +130,14 @@ impl Error {
         )
     }
 
-    /// The same, with the reason why a session lacks what it lacks.
+    /// The error, with the reason why a session lacks the data.
     #[must_use]
     pub fn of(self, session: &Session) -> Self {
         let left_out = session.asked_left_out();
         if !self.is_nothing() {
             return self;
         }
+        // An extract without the table says nothing about the recording, so that this reason comes first.
         if let Some((path, manifest)) = session.manifests().next().filter(|_| !left_out.is_empty()) {
             let tables = left_out.into_iter().collect::<Vec<_>>().join(", ");
             let how = format!("make it anew with all tables: {}", manifest.command(Path::new(path)));

@@ -45,24 +45,24 @@ declare! {
     /// Orders of sums.
     pub orders EventsSort {
         "count" => Count: "count" = "How many events.",
-        "processes" => Processes: "processes" = "Processes that wrote them.",
+        "processes" => Processes: "processes" = "Processes that wrote such events.",
         "stacks" => Stacks: "stacks" = "Events with a stack.",
-        "first" => First: "first_ns" = "Time of the first one.",
+        "first" => First: "first_ns" = "Time of the first event.",
     }
 
     /// Events with one name.
     pub row EventsKind {
         provider: Option<String> = "Name of the provider, if known.",
-        provider_guid: String = "Its GUID.",
+        provider_guid: String = "GUID of the provider.",
         event: Option<String> = "Name of the event, if known.",
         event_id: i64 = "Id of the event.",
         opcode: i64 = "Opcode; events of the kernel and classic ones have no id.",
         described_by: Option<String> = "What describes it: `manifest`, `eventinfo`, `kernel`, …",
         count: i64 = "Events.",
-        stacks: i64 = "Those with a stack.",
-        processes: i64 = "Processes that wrote them.",
-        first_ns: i64 = "Time of the first one.",
-        last_ns: i64 = "Time of the last one.",
+        stacks: i64 = "Events with a stack.",
+        processes: i64 = "Processes that wrote such events.",
+        first_ns: i64 = "Time of the first event.",
+        last_ns: i64 = "Time of the last event.",
         sort_value: f64 = "What the rows are sorted by.",
     }
 
@@ -73,7 +73,7 @@ declare! {
         ..process = "Process; missing if it is not known.",
         tid: Option<i64> = "Thread.",
         provider: Option<String> = "Name of the provider, if known.",
-        provider_guid: String = "Its GUID.",
+        provider_guid: String = "GUID of the provider.",
         event: Option<String> = "Name of the event, if known.",
         event_id: i64 = "Id of the event.",
         opcode: i64 = "Opcode.",
@@ -82,7 +82,7 @@ declare! {
         keyword: i64 = "Keyword as bit pattern.",
         activity_id: Option<String> = "Activity that it belongs to.",
         described_by: Option<String> = "What describes it; missing if nothing does.",
-        text: Option<String> = "Its text where a file has one for it, else its fields.",
+        text: Option<String> = "Text of the event where a file has one, else its fields.",
         fields: Option<String> = "Fields as a JSON object.",
         stack_id: Option<i64> = "Stack.",
         ..process_details,

@@ -79,19 +79,19 @@ declare! {
         exception_type: String = "Type with namespace.",
         message: String = "Message.",
         count: i64 = "How many were thrown.",
-        rethrown: i64 = "How many of them were thrown again.",
-        first_ns: i64 = "Time of the first one.",
-        last_ns: i64 = "Time of the last one.",
+        rethrown: i64 = "How many were rethrown.",
+        first_ns: i64 = "Time of the first exception.",
+        last_ns: i64 = "Time of the last exception.",
         threads: i64 = "Threads that threw them.",
-        times_ns: String = "Times of all of them in their order, with blanks between.",
-        tids: String = "Thread ids in the same order.",
+        times_ns: String = "Times of all of them, ascending, with blanks between.",
+        tids: String = "Thread ids in the order of `times_ns`.",
         hresult: Option<i64> = "HRESULT of one of them, as bit pattern.",
         stack_id: Option<i64> = "Stack, in rows by stack.",
         ..process_details,
         module_path: Option<String> = "Path of the executable.",
-        file_version: Option<String> = "Its file version.",
-        product_name: Option<String> = "Its product.",
-        company: Option<String> = "Its company.",
+        file_version: Option<String> = "File version of the executable.",
+        product_name: Option<String> = "Product of the executable.",
+        company: Option<String> = "Company of the executable.",
         product_version: Option<String> = "Product version of the executable.",
         description: Option<String> = "Description of the executable.",
         sort_value: f64 = "What rows are sorted by with [`ExceptionSort::Count`].",
@@ -110,9 +110,9 @@ declare! {
         stack_id: Option<i64> = "Stack.",
         ..process_details,
         module_path: Option<String> = "Path of the executable.",
-        file_version: Option<String> = "Its file version.",
-        product_name: Option<String> = "Its product.",
-        company: Option<String> = "Its company.",
+        file_version: Option<String> = "File version of the executable.",
+        product_name: Option<String> = "Product of the executable.",
+        company: Option<String> = "Company of the executable.",
         product_version: Option<String> = "Product version of the executable.",
         description: Option<String> = "Description of the executable.",
     }
@@ -186,7 +186,7 @@ pub struct Kept<A> {
 }
 
 impl ExceptionRequest {
-    /// With stacks, since machines get them.
+    /// The answer with stacks, since machine output always has them.
     fn with_stacks(&self, session: &Session) -> Result<Answer> {
         Self { by_stack: true, ..self.clone() }.answer_for_people(session)
     }
@@ -196,12 +196,12 @@ impl ExceptionRequest {
         self.sort == ExceptionSort::Time
     }
 
-    /// What stands above times that are called something else than times are.
+    /// The title of a column of times; a star says that they were moved.
     pub(super) fn title_of_time(&self, title: &str) -> String {
         format!("{title}{}", if self.zero.mode.is_some() { "*" } else { "" })
     }
 
-    /// A message, or its begin if it is too long.
+    /// A message, or its first characters if it is too long.
     pub(super) fn cut_message(&self, message: &str) -> String {
         if self.max_message == 0 || message.chars().count() <= self.max_message {
             return message.to_owned();
@@ -218,6 +218,7 @@ impl ExceptionRequest {
         EXCEPTION.check(session, true)?;
         let mut rows: Vec<ExceptionRow> = ask(session, &self.sql())?;
         let left_out = self.leave_out(session, &mut rows, ExceptionRow::thrown, |row| row.count)?;
+        // Rules can look at stacks, so that with rules the SQL has a row for each stack.
         if self.has_rules() && !self.by_stack {
             rows = without_stacks(rows);
         }
@@ -244,7 +245,7 @@ impl ExceptionRequest {
         self.filters.content.as_deref().is_some_and(|filters| !filters.is_empty())
     }
 
-    /// Takes rows away that the rules leave out, and counts their exceptions. All exceptions of a row have
+    /// Removes rows that the rules leave out, and counts their exceptions. All exceptions of a row have
     /// the same process, type, message and stack.
     fn leave_out<R>(
         &self,
@@ -274,9 +275,9 @@ impl ExceptionRequest {
         Ok(left_out)
     }
 
-    /// Brings rows of which some were taken away into the order of their numbers again.
+    /// Sorts rows again after some were removed.
     fn order_again(&self, rows: &mut [ExceptionRow]) {
-        // The SQL sorted by numbers that still had the exceptions which rules took away.
+        // The SQL sorted by counts that still included the exceptions that rules removed.
         let (mut of_process, mut of_type) = (HashMap::new(), HashMap::new());
         for row in rows.iter() {
             *of_process.entry(row.process_key).or_insert(0) += row.count;
@@ -289,6 +290,7 @@ impl ExceptionRequest {
         let text = |text: &str| text.to_owned();
         let size = |row: &ExceptionRow| (row.count, row.first_ns, row.message.clone(), row.stack_id);
         match self.sort {
+            // By names alone, which no count changes.
             ExceptionSort::Process => {}
             ExceptionSort::Type => {
                 rows.sort_by_cached_key(|row| (process(row), text(&row.exception_type), size(row)));

@@ -20,7 +20,7 @@ use crate::xml::{Element, FileError, Source};
 
 /// What a file looks like.
 const HINT: &str = "rules for exceptions are XML: <ExceptionFilters><Filters> around <ExceptionFilterItem> with <ProcessName>, <ExceptionType>, \
-     <Message> and <StackTracePart>, as docs/dump.md tells";
+     <Message> and <StackTracePart>, as docs/dump.md describes";
 
 /// What an item may have.
 const PARTS: [&str; 8] = [
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_place() {
+    fn what_is_wrong_is_reported_with_its_place() {
         for (item, expected) in [
             (
                 "<IsActive>perhaps</IsActive>",

@@ -47,7 +47,7 @@ impl ExceptionRequest {
                 "process_count, process_key, message, exception_type, first_ns, stack_id"
             }
         };
-        // Rules look at stacks: rows that they leave are put together behind them.
+        // Rules look at stacks: rows are by stack here, and what the rules leave is merged afterwards.
         let (stack, by_stack) = if self.by_stack || self.has_rules() {
             ("stack_id", ", stack_id")
         } else {

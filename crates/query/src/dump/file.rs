@@ -47,14 +47,14 @@ const OPERATIONS: &[&str] = &[
 ];
 
 declare! {
-    /// Which operations, put together how, in which order.
+    /// Which operations, how they are grouped, and in which order.
     #[derive(Eq)]
     pub request FileRequest {
         /// Which processes
         processes: ProcessQuery = group(),
         /// How many of the largest rows, of each process with `per_process`
         top: Top = group(),
-        /// Folders below the drive that tell rows apart: 0 drives, 1 first folders, 100 whole paths
+        /// Folders below the drive that distinguish rows: 0 drives, 1 first folders, 100 whole paths
         level: u32 = option("N").called("dir-level").shape(),
         /// Rows for each process
         per_process: bool = option("").called("per-process").shape(),
@@ -64,7 +64,7 @@ declare! {
         file: Option<String> = option("PATHS").of(PATHS),
         /// Only this kind of operation
         operation: Option<&'static str> = option("KIND").among(OPERATIONS).or_all(),
-        /// Show operations on files without a name, too
+        /// Also show operations on files without a name
         all_files: bool = option("").called("all-files"),
         /// Order
         sort: FileSort = option("ORDER").called("sort-by").shape(),
@@ -103,22 +103,22 @@ declare! {
         reads: i64 = "Reads.",
         read_bytes: i64 = "Bytes asked for by reads.",
         read_ns: i64 = "Duration of reads.",
-        read_max_position_bytes: i64 = "Largest position behind a read.",
+        read_max_position_bytes: i64 = "Largest position after a read.",
         writes: i64 = "Writes.",
         write_bytes: i64 = "Bytes asked for by writes.",
         write_ns: i64 = "Duration of writes.",
-        write_max_position_bytes: i64 = "Largest position behind a write.",
+        write_max_position_bytes: i64 = "Largest position after a write.",
         opens: i64 = "Times that files were opened or created.",
         open_ns: i64 = "Duration of opening.",
         closes: i64 = "Times that files were closed.",
         cleanups: i64 = "Times that a last handle was closed.",
-        close_ns: i64 = "Duration of both.",
+        close_ns: i64 = "Duration of closes and cleanups.",
         set_infos: i64 = "Times that attributes or other information was set.",
         set_securities: i64 = "Times that a security descriptor was set.",
         deletes: i64 = "Files deleted.",
         renames: i64 = "Files renamed.",
         others: i64 = "Other operations: queries, listings, flushes, control codes.",
-        other_ns: i64 = "Their duration.",
+        other_ns: i64 = "Duration of other operations.",
         failures: i64 = "Operations whose status is an error.",
         failure_statuses: String = "Statuses of failed operations.",
         total_count: i64 = "All operations.",
@@ -127,10 +127,10 @@ declare! {
         files: i64 = "Files with a name.",
         processes: i64 = "Processes.",
         ..process_details,
-        module_path: Option<String> = "Path of its executable, if that is asked for.",
-        file_version: Option<String> = "Its file version.",
-        product_name: Option<String> = "Its product.",
-        company: Option<String> = "Its company.",
+        module_path: Option<String> = "Path of the executable, if that is asked for.",
+        file_version: Option<String> = "File version of the executable.",
+        product_name: Option<String> = "Product of the executable.",
+        company: Option<String> = "Company of the executable.",
         product_version: Option<String> = "Product version of the executable, if that is asked for.",
         description: Option<String> = "Description of the executable, if that is asked for.",
         sort_value: f64 = "What the rows are sorted by.",

@@ -15,7 +15,7 @@ declare! {
         "duration" => Duration: "duration_ns" / "coalesce(f.duration_ns, 0)" = "How long.",
         "max" => Max: "coalesce(max_duration_ns, 0)" / "coalesce(f.duration_ns, 0)" = "Longest stay.",
         "count" => Count: "count" / "f.from_ns" = "How many stays.",
-        "time" => Time: "first_ns" / "f.from_ns" = "First stay, of single ones their begin.",
+        "time" => Time: "first_ns" / "f.from_ns" = "Start of the first stay, or of the single one.",
     }
 
     /// Which stays of the focus.
@@ -27,7 +27,7 @@ declare! {
         top: Top = group(),
         /// What a row is
         by_thread: bool = option("WHAT").called("by").either("process", "thread").shape(),
-        /// Only stays that were so long (s)
+        /// Only stays of such a length (s)
         duration: Range = option("A..B").unit(Unit::Seconds),
         /// Only stays that reach into this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
@@ -45,10 +45,10 @@ declare! {
         tid: Option<i64> = "Thread id, with rows for each thread.",
         session_id: Option<i64> = "Terminal session of the focus.",
         count: i64 = "Stays.",
-        duration_ns: i64 = "Their length, of those whose length is known.",
-        max_duration_ns: Option<i64> = "Longest one.",
-        first_ns: i64 = "Begin of the first one; the start of the trace if it was there before.",
-        last_ns: i64 = "End of the last one; the end of the trace if it stayed.",
+        duration_ns: i64 = "Total length of the stays whose length is known.",
+        max_duration_ns: Option<i64> = "Longest stay.",
+        first_ns: i64 = "Start of the first stay; the start of the trace if the stay began before it.",
+        last_ns: i64 = "End of the last stay; the end of the trace if the stay lasted that long.",
         process_start_ns: Option<i64> = "Start of the process, if in the trace.",
         process_stop_ns: Option<i64> = "End of the process, if in the trace.",
         command_line: Option<String> = "Command line.",
@@ -57,9 +57,9 @@ declare! {
 
     /// A stay of the focus.
     pub row FocusStay: process {
-        ts_ns: Option<i64> = "Begin; missing if it was there before the trace, or that was not told.",
-        end_ns: Option<i64> = "End; missing if it stayed to the end of the trace, or that was not told.",
-        duration_ns: Option<i64> = "How long it was in the trace; missing if a change was not told.",
+        ts_ns: Option<i64> = "Start; missing if the stay began before the trace, or if its start was not reported.",
+        end_ns: Option<i64> = "End; missing if the stay lasted to the end of the trace, or if its end was not reported.",
+        duration_ns: Option<i64> = "Length of the stay within the trace; missing if a change was not reported.",
         level: String = "`thread` or `process`: what was recorded.",
         ..process = "Process; missing if it is not known.",
         tid: Option<i64> = "Thread, if threads were recorded.",
@@ -144,6 +144,7 @@ impl FocusRequest {
         let sort = self.sort.sql();
         let thread = thread_columns("f", self.by_thread);
         let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, thread_key, tid";
+        // The session is that of the focus, since the process may not be known.
         let process = PROCESS_COLUMNS.replace("p.session_id", "f.session_id");
         format!(
             "WITH {STAYS}

@@ -24,12 +24,12 @@ declare! {
         "max-suspended" => MaxSuspended: "coalesce(max_suspended_ns, 0)" / "coalesce(g.suspended_ns, 0)" =
             "Longest such time.",
         "duration" => Duration: "coalesce(duration_ns, 0)" / "coalesce(g.duration_ns, 0)" =
-            "From begin to end of collections.",
+            "From start to end of collections.",
         "promoted" => Promoted: "coalesce(promoted_bytes, 0)" / "coalesce(g.promoted_bytes, 0)" =
             "Bytes that survived.",
         "count" => Count: "count" / "coalesce(g.start_ns, g.end_ns)" = "Collections.",
         "time" => Time: "coalesce(suspended_ns, 0)" / "coalesce(g.start_ns, g.end_ns)" =
-            "Time, of single collections.",
+            "Time of single collections.",
     }
 
     /// Which collections.
@@ -43,7 +43,7 @@ declare! {
         by: GcBy = option("WHAT").excludes(&["details"]).shape(),
         /// Only collections of this generation
         generation: Option<u32> = option("NUMBER"),
-        /// Only collections for which the threads stood still so long (ms)
+        /// Only collections for which the threads stood still for such a time (ms)
         suspended: Range = option("A..B").unit(Unit::Milliseconds),
         /// Only collections that began in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
@@ -59,12 +59,12 @@ declare! {
         generation: Option<i64> = "Generation, with rows for each.",
         reason: Option<String> = "Why, with rows for each reason.",
         count: i64 = "Collections.",
-        background: i64 = "Those of them that ran in the background.",
+        background: i64 = "Collections that ran in the background.",
         suspended_ns: Option<i64> = "Time in which the threads stood still for them; missing if not recorded.",
         max_suspended_ns: Option<i64> = "Longest of these times.",
-        duration_ns: Option<i64> = "From their begins to their ends.",
+        duration_ns: Option<i64> = "Total time from their starts to their ends.",
         max_heap_bytes: Option<i64> =
-            "Largest heap behind a collection: generations 0 to 2, large and pinned objects.",
+            "Largest heap after a collection: generations 0 to 2, large and pinned objects.",
         promoted_bytes: Option<i64> = "Bytes that survived them.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",
@@ -72,9 +72,9 @@ declare! {
 
     /// A collection.
     pub row GcEvent: process {
-        start_ns: Option<i64> = "Begin; missing if it was not recorded.",
+        start_ns: Option<i64> = "Start; missing if it was not recorded.",
         end_ns: Option<i64> = "End; missing if it was not recorded.",
-        duration_ns: Option<i64> = "Time between them.",
+        duration_ns: Option<i64> = "From start to end.",
         suspended_ns: Option<i64> = "Time in which the threads stood still.",
         suspending_ns: Option<i64> = "Part of it until all had stopped.",
         restarting_ns: Option<i64> = "Part of it in which they were let run again.",
@@ -156,8 +156,8 @@ fn kind(number: Option<i64>) -> Option<&'static str> {
     }
 }
 
-/// The size of all heaps behind a collection. Those of pinned objects came with .NET 5; all others are known
-/// together or not at all.
+/// The size of all heaps after a collection. The heap of pinned objects came with .NET 5; the others are
+/// known together or not at all.
 const HEAP: &str = "g.gen0_bytes + g.gen1_bytes + g.gen2_bytes + g.large_bytes + coalesce(g.pinned_bytes, 0)";
 
 impl Question for GcRequest {
@@ -193,6 +193,7 @@ impl GcRequest {
         let generation = if self.by == GcBy::Generation { "g.generation" } else { NO_NUMBER };
         let reason = if self.by == GcBy::Reason { "gc_reason_name(g.reason)" } else { NO_TEXT };
         let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, generation, reason";
+        // Sizes of heaps do not add up over collections, each has the whole heap: the largest one is shown.
         format!(
             "SELECT *, CAST({sort} AS DOUBLE) AS sort_value
 FROM (

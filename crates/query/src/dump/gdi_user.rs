@@ -14,10 +14,10 @@ use crate::range::{Range, Unit};
 declare! {
     /// What a sum is about.
     pub words GdiUserBy {
-        "process-type" => ProcessType = "Objects of a type of a process.",
+        "process-type" => ProcessType = "Objects of one type in a process.",
         "process" => Process = "All objects of a process.",
         "type" => Type = "All objects of a type.",
-        "stack" => Stack = "Objects of a type of a process that one stack created.",
+        "stack" => Stack = "Objects of one type in a process that one stack created.",
     }
 
     /// Orders of sums and of single objects.
@@ -29,7 +29,7 @@ declare! {
             "Objects that were destroyed; single ones by time.",
         "lifetime" => Lifetime: "coalesce(max_lifetime_ns, 0)" =
             "Longest lifetime, of single objects their lifetime; those without one come last.",
-        "time" => Time: "outstanding" = "Time of the creation, of single objects.",
+        "time" => Time: "outstanding" = "Time of the creation of single objects.",
     }
 
     /// Which objects.
@@ -39,7 +39,7 @@ declare! {
         processes: ProcessQuery = group(),
         /// How many of the largest rows
         top: Top = group(),
-        /// What a row is: objects of a type of a process, of a process, of a type, or those of a type of a
+        /// What a row is: objects of one type in a process, of a process, of a type, or of one type in a
         /// process that one stack created
         by: GdiUserBy = option("WHAT").shape(),
         /// Only objects that were created in the trace and were there at its end, or rows with such objects
@@ -50,7 +50,7 @@ declare! {
         type_name: Option<String> = option("NAMES").called("type"),
         /// Only objects with such a handle: 0x1050aaa (*, ?, several with ;, ! excludes)
         handle: Option<String> = option("HANDLES"),
-        /// Only objects with such a lifetime (s); one that did not end, or whose creation is not told, has
+        /// Only objects with such a lifetime (s); one that did not end, or whose creation is not known, has
         /// 9999 s
         lifetime: Range = option("A..B").unit(Unit::Seconds),
         /// Only objects that were created in this part of the trace (s)
@@ -76,14 +76,14 @@ declare! {
         class: Option<String> = "`gdi` or `user`; missing with rows by process.",
         type_name: Option<String> = "Name of the type; its number where it has none.",
         created: i64 = "Objects that were created in the trace.",
-        destroyed: i64 = "Those of them that were destroyed in it.",
+        destroyed: i64 = "Objects that were created and destroyed in the trace.",
         destroyed_preexisting: i64 = "Objects that were there before the trace and were destroyed in it.",
         outstanding: i64 = "Objects that were created in the trace and were there at its end.",
         lifetime_ns: i64 = "Sum of the lifetimes of those that were created and destroyed.",
         max_lifetime_ns: Option<i64> = "Longest lifetime of one.",
         stack_id: Option<i64> =
             "The stack that created them, with rows by stack; missing where none was recorded.",
-        stack: Option<String> = "Its frames, innermost first, if they are asked for.",
+        stack: Option<String> = "Frames of the stack, innermost first, if they are asked for.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",
     }
@@ -91,8 +91,8 @@ declare! {
     /// An object.
     pub row GdiUserObjectRow: process {
         create_ns: Option<i64> = "When it was created, if that is in the trace.",
-        destroy_ns: Option<i64> = "When it was destroyed, if that was told.",
-        lifetime_ns: Option<i64> = "Time between.",
+        destroy_ns: Option<i64> = "When it was destroyed, if that was recorded.",
+        lifetime_ns: Option<i64> = "From creation to destruction.",
         class: String = "`gdi` or `user`.",
         type_name: String = "Name of the type; its number where it has none.",
         handle: String = "Handle, in hexadecimal digits; the last one if it changed.",
@@ -107,9 +107,9 @@ declare! {
         destroy_process: Option<String> = "Name of who destroyed it.",
         destroy_tid: Option<i64> = "Thread that destroyed it.",
         create_stack_id: Option<i64> = "Stack that created it.",
-        create_stack: Option<String> = "Its frames, innermost first, if they are asked for.",
+        create_stack: Option<String> = "Frames of the stack, innermost first, if they are asked for.",
         destroy_stack_id: Option<i64> = "Stack that destroyed it.",
-        destroy_stack: Option<String> = "Its frames, innermost first, if they are asked for.",
+        destroy_stack: Option<String> = "Frames of the stack, innermost first, if they are asked for.",
         process_start_ns: Option<i64> = "Start of the process, if in the trace.",
         process_stop_ns: Option<i64> = "End of the process, if in the trace.",
         session_id: Option<i64> = "Terminal session of the object.",
@@ -218,10 +218,11 @@ impl Question for GdiUserRequest {
 const TYPE: &str = "coalesce(o.type_name, CAST(o.type_id AS VARCHAR))";
 
 impl GdiUserRequest {
-    /// Conditions on single objects, which sums of types know nothing of.
+    /// Conditions on single objects, which sums of types cannot answer.
     fn limits(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
         all.extend(time_condition("o.create_ns", self.time));
+        // A missing lifetime counts as longer than any trace, so that `10..` finds what was never destroyed.
         if !self.lifetime.is_unlimited() {
             all.extend(range_condition(&format!("coalesce(o.lifetime_ns, {NEVER_NS})"), self.lifetime));
         }

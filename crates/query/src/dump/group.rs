@@ -29,7 +29,7 @@ impl From<TopProcesses> for Top {
 }
 
 impl Top {
-    /// How many rows at most; nothing if all are asked for, which 0 means, too.
+    /// How many rows at most; nothing if all are asked for, which 0 means as well.
     #[must_use]
     pub fn most(&self) -> Option<usize> {
         self.count.filter(|count| *count > 0)

@@ -25,7 +25,7 @@ declare! {
         "max" => Max: "max_duration_ns" / "h.duration_ns" = "Longest read.",
         "count" => Count: "count" / "h.start_ns" = "Reads.",
         "size" => Size: "size_bytes" / "h.size_bytes" = "Bytes.",
-        "time" => Time: "duration_ns" / "h.start_ns" = "Begin, of single reads.",
+        "time" => Time: "duration_ns" / "h.start_ns" = "Start of single reads.",
     }
 
     /// Which reads.
@@ -71,17 +71,17 @@ declare! {
 
     /// A read.
     pub row HardFaultEvent: process {
-        start_ns: i64 = "Begin of the read.",
-        end_ns: i64 = "The page was there.",
-        duration_ns: i64 = "From begin to end.",
+        start_ns: i64 = "Start of the read.",
+        end_ns: i64 = "When the page had been read.",
+        duration_ns: i64 = "From start to end.",
         ..process = "Process; missing if it is not known.",
         tid: Option<i64> = "Thread that faulted.",
         path: Option<String> = "File; missing where it is not known.",
         offset_bytes: i64 = "Position in the file.",
         size_bytes: i64 = "Bytes read.",
         address: String = "Address that faulted, in hexadecimal digits.",
-        stack_id: Option<i64> = "The stack.",
-        stack: Option<String> = "Its frames, innermost first, if they are asked for.",
+        stack_id: Option<i64> = "Stack of the fault.",
+        stack: Option<String> = "Frames of the stack, innermost first, if they are asked for.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",
     }
@@ -143,7 +143,7 @@ impl HardFaultRequest {
         self.per_process || self.by == HardFaultBy::Process
     }
 
-    /// Conditions on single reads, which sums know nothing of.
+    /// Conditions on single reads, which sums cannot answer.
     fn limits(&self) -> Vec<String> {
         let mut all = told_condition("h.duration_ns", self.duration);
         all.extend(time_condition("h.start_ns", self.time));

@@ -25,7 +25,7 @@ declare! {
             "Bytes that were allocated; of single events the size of the block.",
         "count" => Count: "allocations" / "h.ts_ns" = "Allocations; single events by time.",
         "peak" => Peak: "coalesce(peak_bytes, 0)" / "h.held_bytes" =
-            "The most that a heap held; of single events what it held behind them.",
+            "The most that a heap held; of single events what it held after them.",
     }
 
     /// Which blocks.
@@ -61,14 +61,14 @@ declare! {
         ..process = "Process; missing if it is not known.",
         heap: Option<String> = "Handle of the heap in hexadecimal digits, with rows for each heap.",
         stack_id: Option<i64> = "Stack, with rows for each stack; missing if none was recorded.",
-        stack: Option<String> = "Its frames, innermost first, if they are asked for.",
+        stack: Option<String> = "Frames of the stack, innermost first, if they are asked for.",
         allocations: i64 = "Allocations.",
-        allocated_bytes: i64 = "Their bytes.",
-        max_allocated_bytes: Option<i64> = "Largest of them.",
+        allocated_bytes: i64 = "Bytes allocated.",
+        max_allocated_bytes: Option<i64> = "Largest allocation.",
         reallocations: i64 = "Changes of size.",
         frees: i64 = "Blocks that were freed one by one.",
         outstanding_blocks: i64 = "Blocks that were allocated in the trace and not freed.",
-        outstanding_bytes: i64 = "Their bytes.",
+        outstanding_bytes: i64 = "Bytes of these blocks.",
         peak_bytes: Option<i64> =
             "The most that the heap held of blocks that were allocated in the trace, of a process that of one of \
              its heaps; missing with rows for each stack.",
@@ -85,12 +85,12 @@ declare! {
         heap: String = "Handle of the heap, in hexadecimal digits.",
         address: Option<String> = "Address of the block, in hexadecimal digits; missing for heaps.",
         size_bytes: Option<i64> =
-            "Bytes of the block; missing for heaps, and where a block of before the trace is freed.",
-        outstanding_bytes: i64 = "Those of them that were not freed.",
+            "Bytes of the block; missing for heaps, and where a block from before the trace is freed.",
+        outstanding_bytes: i64 = "Bytes that were not freed.",
         lifetime_ns: Option<i64> = "Time since it was allocated, where it is freed or gets another size.",
-        held_bytes: i64 = "Bytes that the heap held of blocks that were allocated in the trace, behind it.",
-        stack_id: Option<i64> = "The stack.",
-        stack: Option<String> = "Its frames, innermost first, if they are asked for.",
+        held_bytes: i64 = "Bytes that the heap held after it, in blocks that were allocated in the trace.",
+        stack_id: Option<i64> = "Stack of the event.",
+        stack: Option<String> = "Frames of the stack, innermost first, if they are asked for.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",
     }
@@ -156,7 +156,7 @@ impl Question for HeapRequest {
 }
 
 impl HeapRequest {
-    /// Conditions on single events, which sums know nothing of.
+    /// Conditions on single events, which sums cannot answer.
     fn limits(&self) -> Vec<String> {
         let mut all = told_condition("h.size_bytes", self.size);
         all.extend(time_condition("h.ts_ns", self.time));
@@ -174,7 +174,7 @@ impl HeapRequest {
         self.by == HeapBy::Stack || !self.limits().is_empty()
     }
 
-    /// Sums by process and heap, or events that are added up to the same.
+    /// Sums by process and heap, or events that are added up to such sums.
     fn sums(&self) -> String {
         if !self.needs_rows() {
             return format!("SELECT *, {NO_NUMBER} AS stack_id FROM heap_process");
@@ -257,7 +257,7 @@ ORDER BY sort_value, h.ts_ns, h.heap_event_id",
 }
 
 /// Events, and whether they gave a block the size that it has at the end of the trace: no other event took
-/// it away, nothing happened at its address later, and its heap was not made anew or ended.
+/// it away, nothing happened at its address later, and its heap was not created again or destroyed.
 const FOLLOWED: &str = "    SELECT h.*, h.kind IN ('allocate', 'reallocate') AND f.allocation_id IS NULL
         AND h.heap_event_id = max(h.heap_event_id) OVER (PARTITION BY h.process_key, h.heap_handle, h.address)
         AND h.heap_event_id > coalesce(max(CASE WHEN h.kind IN ('create', 'destroy') THEN h.heap_event_id END)

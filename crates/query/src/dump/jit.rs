@@ -13,7 +13,7 @@ declare! {
     /// What a row sums up.
     pub words JitBy {
         "process" => Process = "All methods of a process.",
-        "tier" => Tier = "All methods of a process that were compiled with as much pains.",
+        "tier" => Tier = "All methods of a process that were compiled at one tier.",
         "type" => Type = "All methods of a type in a process.",
     }
 
@@ -22,7 +22,7 @@ declare! {
         "duration" => Duration: "coalesce(duration_ns, 0)" = "Time of compiling.",
         "count" => Count: "count" / "ts_ns" = "Methods.",
         "size" => Size: "size_bytes" = "Bytes of compiled code.",
-        "time" => Time: "coalesce(duration_ns, 0)" / "ts_ns" = "Time, of single compilations.",
+        "time" => Time: "coalesce(duration_ns, 0)" / "ts_ns" = "Time of single compilations.",
     }
 
     /// Which compilations.
@@ -38,7 +38,7 @@ declare! {
         method: Option<String> = option("NAMES"),
         /// Only these tiers: tier0, tier1, tier1_osr, optimized, … (several with ;, ! excludes)
         tier: Option<String> = option("TIERS"),
-        /// Only compilations that took so long (ms)
+        /// Only compilations with such a duration (ms)
         duration: Range = option("A..B").unit(Unit::Milliseconds),
         /// Only compilations that ended in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
@@ -54,7 +54,7 @@ declare! {
         tier: Option<String> = "Tier, with rows for each; missing where the runtime does not say.",
         type_name: Option<String> = "Type with its namespace, with rows for each.",
         count: i64 = "Methods that were compiled; one that was compiled again counts again.",
-        timed: i64 = "Those whose start was recorded, too.",
+        timed: i64 = "Compilations whose start was recorded as well.",
         duration_ns: Option<i64> = "Time of compiling these.",
         max_duration_ns: Option<i64> = "Longest of these times.",
         size_bytes: i64 = "Bytes of compiled code.",
@@ -66,8 +66,8 @@ declare! {
     /// A compilation.
     pub row JitEvent: process {
         start_ns: Option<i64> = "Start; missing if it was not recorded.",
-        ts_ns: i64 = "When the code was there.",
-        duration_ns: Option<i64> = "Time between them.",
+        ts_ns: i64 = "When the code was ready.",
+        duration_ns: Option<i64> = "From start to end.",
         method: String = "`Namespace.Type.Method`.",
         tier: Option<String> = "Tier; missing where the runtime does not say.",
         size_bytes: i64 = "Bytes of compiled code.",
@@ -91,7 +91,7 @@ const SUMS: View<JitRequest, JitRow> = View::new(
         Sum::new("Size", "Code", PlainBytes, |_, row| row.size_bytes.into()).sum(),
         Sum::new("IlSize", "IL", PlainBytes, |_, row| row.il_size_bytes.into()).sum().hidden(),
         Sum::new("Tier", "Tier", Word, |_, row| row.tier.clone().into())
-            .or("(not told)")
+            .or("(unknown)")
             .shown_if(|asked| asked.by == JitBy::Tier),
         Sum::new("Type", "Type", Word, |_, row| row.type_name.clone().into())
             .shown_if(|asked| asked.by == JitBy::Type),
@@ -150,7 +150,8 @@ impl JitRequest {
     #[must_use]
     pub fn sql(&self) -> String {
         let tier = if self.by == JitBy::Tier { "j.tier" } else { NO_TEXT };
-        // What stands in front of the last point; names of constructors begin with one themselves.
+        // The type is what stands before the last point. Names of constructors start with a point themselves
+        // (`Type..ctor`).
         let of_type = r"regexp_replace(j.method, '\.+[^.]*$', '')";
         let type_name = if self.by == JitBy::Type { of_type } else { NO_TEXT };
         let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, tier, type_name";

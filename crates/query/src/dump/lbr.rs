@@ -31,7 +31,7 @@ impl From<TopMethods> for Top {
 }
 
 declare! {
-    /// Which branches, put together how.
+    /// Which branches, and how they are grouped.
     pub request LbrRequest {
         /// Which processes
         processes: ProcessQuery = group(),
@@ -39,7 +39,7 @@ declare! {
         top: Top = group(),
         /// Rows for each method that was reached: only these (*, ?, several with ;, ! excludes)
         methods: Option<String> = option("NAMES").of(CALLEES),
-        /// Below each method those that it was reached from
+        /// Below each method, the methods that it was reached from
         show_caller: bool = option("").called("show-caller").shape(),
         /// How many of the largest methods of each process
         top_methods: TopMethods = group(),
@@ -47,8 +47,8 @@ declare! {
         cut_method: Option<Cut> = option("A..B").called("cut-method").output(),
         /// Names begin with their module
         include_dll: bool = option("").called("include-dll").shape(),
-        /// Multiply counts, which are those of samples: 1000 to 10000 comes near to real counts with 1000
-        /// samples each second
+        /// Multiply counts, which count samples: with 1000 samples a second, 1000 to 10000 comes close to
+        /// real counts
         scaling_factor: f64 = option("X").called("scaling-factor").shape() => 1.0,
         /// Only rows and callers with such a count, after scaling
         count: Range = option("A..B").unit(Unit::Count),
@@ -74,7 +74,7 @@ pub fn total(rows: &[LbrRow]) -> i64 {
     rows.iter().fold(0, |sum, row| sum.saturating_add(row.count))
 }
 
-/// What a line of an answer is of: for people, methods stand below their process, and callers below the
+/// What a line of an answer stands for: for people, methods stand below their process, and callers below the
 /// method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 enum Level {
@@ -144,7 +144,7 @@ impl LbrRequest {
         self.methods.is_some() || self.show_caller || self.top_methods.count.is_some()
     }
 
-    /// What the request means: a filter on methods, too, where something else asks for them.
+    /// The request with a filter that all methods pass, where something else than a filter asks for methods.
     fn meant(&self) -> Self {
         let all = || self.asks_methods().then(|| "*".to_owned());
         Self { methods: self.methods.clone().or_else(all), ..self.clone() }
@@ -222,6 +222,7 @@ GROUP BY process_key, pid, process, command_line, session_id, process_start_ns, 
 )
 ){limits}
 ORDER BY callee_count, callee, count DESC, caller, process_key",
+            // Its debug form has a decimal point, without which SQL would take it for a whole number.
             factor = self.scaling_factor,
             conditions = filtered(&self.processes.conditions()),
             limits = filtered(&limits),
@@ -240,7 +241,7 @@ ORDER BY callee_count, callee, count DESC, caller, process_key",
             self.cut_methods(&mut group.rows);
         }
         groups.retain(|group| !group.rows.is_empty());
-        // Sums are those of the methods that are left.
+        // Only the methods that are left count.
         groups.iter_mut().for_each(|group| group.total = total(&group.rows));
         groups.sort_by_key(|group| group.total);
         self.top.cut(&mut groups);

@@ -12,7 +12,7 @@ declare! {
     /// Orders of sessions.
     pub orders LoggerSort {
         "start" => Start: "coalesce(start_ns, -1), CASE WHEN is_of_trace THEN 0 ELSE 1 END, name" =
-            "Start; those that ran before come first.",
+            "Start; sessions that ran before the trace come first.",
         "name" => Name: "lower(name), start_ns" = "Name.",
         "lost" => Lost: "sort_value, name, start_ns" = "Events and buffers that were lost.",
     }
@@ -45,25 +45,25 @@ declare! {
     pub row LoggerRow {
         name: Option<String> = "Name.",
         is_of_trace: bool = "Whether it wrote this trace.",
-        session_guid: Option<String> = "Its GUID.",
-        logger_id: Option<i64> = "Its number on the machine.",
+        session_guid: Option<String> = "GUID of the session.",
+        logger_id: Option<i64> = "Number of the session on the machine.",
         start_ns: Option<i64> = "Start, if in the trace.",
         stop_ns: Option<i64> = "Stop, if in the trace.",
         file: Option<String> = "File that it wrote.",
         mode: Option<i64> = "Bits of `LogFileMode`.",
-        modes: Option<String> = "Their names.",
+        modes: Option<String> = "Names of these bits.",
         buffer_size_bytes: Option<i64> = "Size of a buffer, of sessions of the trace.",
-        event_buffer_size: Option<i64> = "The same as events tell it; in what is not documented.",
+        event_buffer_size: Option<i64> = "Buffer size as events report it, in a unit that is not documented.",
         minimum_buffers: Option<i64> = "Fewest buffers.",
         maximum_buffers: Option<i64> = "Most buffers.",
-        peak_buffers: Option<i64> = "The most that it had.",
-        current_buffers: Option<i64> = "Those that it had when that was told.",
+        peak_buffers: Option<i64> = "Most buffers that it had.",
+        current_buffers: Option<i64> = "Buffers that it had when the event was logged.",
         buffers_written: Option<i64> = "Buffers written.",
         events_lost: Option<i64> = "Events lost.",
         buffers_lost: Option<i64> = "Buffers lost.",
         real_time_buffers_lost: Option<i64> = "Buffers lost by a reader in real time.",
         status: Option<i64> = "Why it did not start, stopped or could not write, as signed number.",
-        status_name: Option<String> = "Its name; digits where it has none.",
+        status_name: Option<String> = "Name of the status; digits where it has none.",
         kernel_keywords: Option<String> = "What the kernel recorded.",
         providers: i64 = "Providers that were switched on for it in the trace.",
         sort_value: f64 = "What the rows are sorted by.",
@@ -75,14 +75,14 @@ declare! {
         kind: String = "What happened.",
         session: Option<String> = "Session.",
         provider: Option<String> = "Provider.",
-        provider_guid: Option<String> = "Its GUID.",
+        provider_guid: Option<String> = "GUID of the provider.",
         any_keyword: Option<i64> = "Keywords of which an event needs one, as signed number.",
         all_keyword: Option<i64> = "Keywords of which an event needs all, as signed number.",
         level: Option<i64> = "Most detailed level.",
         status: Option<i64> = "Status of an error or loss, as signed number.",
-        status_name: Option<String> = "Its name; digits where it has none.",
+        status_name: Option<String> = "Name of the status; digits where it has none.",
         event_id: Option<i64> = "Id of the lost event.",
-        event_name: Option<String> = "Its name.",
+        event_name: Option<String> = "Name of the event.",
         ..process = "Process that logged it.",
         tid: Option<i64> = "Thread that logged it.",
         ..process_details,
@@ -115,7 +115,7 @@ const SESSION_COLUMNS: &[One] = &[
     One::new("Keywords", "Keywords", Word, |_, row| row.kernel_keywords.clone().into()),
 ];
 
-/// Sessions by start, those that ran before first.
+/// Sessions by start; those that ran before the trace come first.
 const SESSIONS: View<LoggersRequest, LoggerRow> =
     View::new(SESSION_COLUMNS, |row| row.start_ns.map_or(-1.0, |ns| ns as f64)).ranking(|_| Ranked::No);
 

@@ -18,7 +18,7 @@ declare! {
         "shared-commit" => SharedCommit: "coalesce(shared_commit_bytes, 0)" =
             "Shared and committed at the end.",
         "diff" => Diff: "abs(commit_diff_bytes)" =
-            "How much more or less is committed at the end than at the begin.",
+            "How much more or less is committed at the end than at the start.",
     }
 
     /// Which processes.
@@ -62,21 +62,21 @@ declare! {
     /// Memory of a process.
     pub row MemoryRow: process {
         process_key: Option<i64> = "Process; missing for parts of the system.",
-        pid: Option<i64> = "Its process id; other numbers stand for parts of the system.",
+        pid: Option<i64> = "Process id; other numbers stand for parts of the system.",
         process: Option<String> = "File name of the executable.",
         ts_ns: i64 = "Time of the last sample.",
         commit_bytes: i64 = "Committed.",
         commit_diff_bytes: i64 =
-            "Committed at the end less at the begin; 0 for a process that the first sample does not have.",
+            "Committed at the end less that at the start; 0 for a process that the first sample does not have.",
         working_set_bytes: i64 = "In memory.",
-        working_set_diff_bytes: i64 = "The same difference.",
+        working_set_diff_bytes: i64 = "In memory at the end less that at the start.",
         private_working_set_bytes: i64 = "In memory, and not shared.",
         shared_commit_bytes: Option<i64> = "Shared and committed; missing in old recordings.",
         ..process_details,
         module_path: Option<String> = "Path of the executable.",
-        file_version: Option<String> = "Its file version.",
-        product_name: Option<String> = "Its product.",
-        company: Option<String> = "Its company.",
+        file_version: Option<String> = "File version of the executable.",
+        product_name: Option<String> = "Product of the executable.",
+        company: Option<String> = "Company of the executable.",
         product_version: Option<String> = "Product version of the executable.",
         description: Option<String> = "Description of the executable.",
         sort_value: f64 = "What rows are sorted by.",
@@ -86,9 +86,9 @@ declare! {
     pub row MachineRow {
         ts_ns: i64 = "Time of the last sample.",
         commit_bytes: Option<i64> = "Committed; missing in old recordings.",
-        commit_diff_bytes: Option<i64> = "The same at the end less at the begin.",
+        commit_diff_bytes: Option<i64> = "Committed memory at the end less that at the start.",
         in_use_bytes: Option<i64> = "In use; missing where the size of the memory is not known.",
-        in_use_diff_bytes: Option<i64> = "The same at the end less at the begin.",
+        in_use_diff_bytes: Option<i64> = "Memory in use at the end less that at the start.",
         standby_bytes: i64 = "On standby.",
         free_bytes: i64 = "Free and zeroed.",
         modified_bytes: i64 = "Changed, to be written.",
@@ -199,6 +199,7 @@ impl Question for MemoryRequest {
         let least = u64::from(least).saturating_mul(MIB.unsigned_abs());
         // Keys differ between extracts, so that processes are compared by name and id.
         let (first, last) = (commits(all.first()), commits(all.last()));
+        // A process that one of the two extracts lacks has nothing to compare.
         let differs = |process: &Process| match (first.get(process), last.get(process)) {
             (Some(first), Some(last)) => last.abs_diff(*first) > least,
             _ => false,
@@ -237,8 +238,8 @@ impl MemoryRequest {
     /// The question for processes.
     #[must_use]
     pub fn sql(&self) -> String {
-        // Samples list all processes at one time: the last and the first time of the range name the two
-        // lists.
+        // A sample lists all processes with one time stamp: the first and the last time in the range select
+        // the two samples.
         let mut conditions = vec!["l.ts_ns = e.last_ns".to_owned()];
         conditions.extend(self.processes.conditions());
         let modules = self.modules.as_deref().filter(|modules| !modules.is_empty());
@@ -259,6 +260,8 @@ impl MemoryRequest {
         }
         let sort = self.sort.sql();
         let range: Vec<String> = range_condition("ts_ns", self.time).into_iter().collect();
+        // Both samples are joined by key as well as by id, since the id may have belonged to another process
+        // at the start. Parts of the system have no key; their names stand for it.
         format!(
             "SELECT *, CAST({sort} AS DOUBLE) AS sort_value
 FROM (

@@ -30,20 +30,20 @@ pub enum By {
 pub struct MethodRequest {
     /// Which processes.
     pub processes: ProcessQuery,
-    /// The idle process, too: interrupts and DPCs on processors that had nothing else to do are its CPU.
+    /// Also the idle process: interrupts and DPCs on processors that had nothing else to do are its CPU.
     pub with_idle: bool,
     /// What rows are of, besides stack tags.
     pub by: By,
     /// Which methods, modules or threads: a filter on their names as they are printed.
     pub methods: Option<String>,
-    /// Which stack tags, too; their names are paths with `\\` between.
+    /// Which stack tags in addition; their names are paths with `\\` between.
     pub stack_tags: Option<String>,
     /// Sets of tags beside `default`, for a part of the trace; the session has to know them. Of a whole trace
     /// all sets count that its extract was made with.
     pub tag_sets: Vec<String>,
     /// Only stack tags.
     pub only_tags: bool,
-    /// Which modules: a filter on path, version, product and company, one behind the other.
+    /// Which modules: a filter on path, version, product and company, joined.
     pub modules: Option<String>,
     /// Only code of well-known drivers, with their vendors.
     pub only_drivers: bool,
@@ -96,8 +96,8 @@ declare! {
         exclusive_ns: Option<i64> = "Sampled CPU with the method as innermost frame.",
         wait_ns: Option<i64> = "Time in which at least one thread waited with the method in its stack.",
         ready_ns: Option<i64> = "Time in which at least one such thread was ready.",
-        wait_sum_ns: Option<i64> = "The same waits, summed over threads.",
-        ready_sum_ns: Option<i64> = "The same times ready, summed over threads.",
+        wait_sum_ns: Option<i64> = "Waits, summed over threads.",
+        ready_sum_ns: Option<i64> = "Times ready, summed over threads.",
         ready_avg_ns: Option<i64> = "Mean time ready.",
         switches: Option<i64> = "Switch-ins with the method in the stack.",
         threads: Option<i64> = "Threads.",
@@ -164,6 +164,7 @@ const NAME: &str = "CASE WHEN m.kind = 'module' THEN coalesce(m.module, '(no mod
      WHEN starts_with(m.method, '+') OR starts_with(m.method, '0x') THEN concat(coalesce(m.module, ''), m.method)";
 
 /// Versions of modules by path.
+// A row of `module` is one load into one process: without groups each would repeat the row that is joined.
 const VERSIONS: &str = "
 LEFT JOIN (
   SELECT path, max(file_version) AS file_version, max(product_name) AS product_name, max(company) AS company,
@@ -190,7 +191,7 @@ impl MethodRequest {
         let whole = self.time.is_unlimited();
         let sampled =
             if self.only_tags && whole { SAMPLED } else { method_rows::sampled(self.by, self.time) };
-        // Percentiles and kinds of cores are stored for methods of the whole trace alone.
+        // Percentiles and kinds of cores are stored only for methods, and only for the whole trace.
         let has_more = whole && self.by == By::Method && !self.only_tags;
         let (ready, ready_join) = if has_more {
             (ready::columns(), ready::join_methods("m"))
@@ -269,6 +270,7 @@ ORDER BY sort_value, cpu_ns, process_key, name",
             ("last_ns", self.last),
             ("duration_ns", self.duration),
         ];
+        // A filter on methods says nothing about tags, which are rows of the same list.
         let filter = self.methods.as_deref().map(without_symbols);
         let name = text_condition("name", filter.as_deref());
         let mut all: Vec<String> = name
@@ -323,6 +325,7 @@ ORDER BY sort_value, cpu_ns, process_key, name",
             sort => group.total.sort_value(sort),
         });
         self.top.cut(&mut processes);
+        // After the cut: the sum is that of the rows that are shown.
         let total = processes.iter().fold(CpuTotal::default(), |sum, group| sum.plus(group.total));
         Ok(MethodAnswer { processes, total })
     }

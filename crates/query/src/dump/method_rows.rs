@@ -15,17 +15,17 @@ const COLUMNS: &str = "kind, process_key, tid, tag_set, module, method, module_p
 
 /// `WITH` of a question, empty if it needs none, and the rows.
 pub(super) struct Rows {
-    /// Named rows that the question begins with.
+    /// Named rows that the question starts with.
     pub with: String,
     /// What stands behind `FROM`, in brackets.
     pub from: String,
 }
 
-/// More than 0 if the trace has a busy sample, of stacks whose single samples a summary does not hold.
+/// More than 0 if the trace has a busy sample. A summary does not hold single samples, only sums by stack.
 const SAMPLED_OF_STACKS: &str =
     "SELECT (SELECT count(*) FROM cpu_sample WHERE NOT is_idle) + (SELECT count(*) FROM cpu_stack)";
 
-/// What is more than 0 if CPU of the rows is from samples.
+/// SQL that is more than 0 if CPU of the rows is from samples.
 pub(super) fn sampled(by: By, time: Range) -> &'static str {
     match by {
         By::Method if time.is_unlimited() => SAMPLED,
@@ -107,6 +107,7 @@ fn methods() -> String {
 }
 
 /// A summary has no single events, but CPU by stack: without threads and times.
+// A full extract has both, and would count its CPU twice without the condition.
 const SUMS: &str = "
   UNION ALL
   SELECT process_key, CAST(NULL AS INT), stack_id, samples, cpu_ns, 0, 0, 0, 0, 0, CAST(NULL AS BIGINT), CAST(NULL AS BIGINT)

@@ -23,7 +23,7 @@ declare! {
             "Sum of durations; of single calls their duration.",
         "max" => Max: "coalesce(max_duration_ns, 0)" / "coalesce(f.duration_ns, 0)" = "Longest call.",
         "count" => Count: "count" / "coalesce(f.start_ns, f.end_ns)" = "Calls.",
-        "time" => Time: "duration_ns" / "coalesce(f.start_ns, f.end_ns)" = "Begin, of single calls.",
+        "time" => Time: "duration_ns" / "coalesce(f.start_ns, f.end_ns)" = "Start of single calls.",
     }
 
     /// Which calls.
@@ -41,7 +41,7 @@ declare! {
         driver: Option<String> = option("NAMES").of(DRIVERS),
         /// Only these operations, such as create or read (*, ?, several with ;, ! excludes)
         operation: Option<String> = option("NAMES"),
-        /// Only calls in front of operations, or behind them
+        /// Only calls before operations, or after them
         phase: Option<String> = option("PHASE").among(&["pre", "post"]),
         /// Only these files, by whole path (*, ?, several with ;, ! excludes)
         file: Option<String> = option("PATHS"),
@@ -68,7 +68,7 @@ declare! {
         operation: Option<String> = "Operation, with rows for each; missing for numbers without a name.",
         path: Option<String> = "File, with rows for each; missing where it is not known.",
         count: i64 = "Calls.",
-        ended: i64 = "Those with a begin and an end.",
+        ended: i64 = "Calls with a start and an end.",
         failures: i64 = "Calls that made the operation fail.",
         duration_ns: i64 = "Sum of durations; calls at the same time add up.",
         max_duration_ns: Option<i64> = "Longest call.",
@@ -79,21 +79,21 @@ declare! {
 
     /// A call.
     pub row MiniFilterCall: process {
-        start_ns: Option<i64> = "Begin; missing if it is not in the trace.",
+        start_ns: Option<i64> = "Start; missing if it is not in the trace.",
         end_ns: Option<i64> = "End; missing if it is not in the trace.",
-        duration_ns: Option<i64> = "From begin to end.",
+        duration_ns: Option<i64> = "From start to end.",
         phase: String = "`pre` or `post`.",
         operation: Option<String> = "Operation; missing for numbers without a name.",
-        major_function: i64 = "Its number.",
+        major_function: i64 = "Number of the major function.",
         module: Option<String> = "File name of the driver; missing if it is not known.",
-        routine: Option<String> = "Routine that was called, if symbols are there.",
+        routine: Option<String> = "Routine that was called, if symbols are known.",
         path: Option<String> = "File; missing where it is not known.",
         status: Option<i64> = "Status with which it made the operation fail, as signed number.",
-        status_name: Option<String> = "Its name; digits where it has none.",
+        status_name: Option<String> = "Name of the status; digits where it has none.",
         ..process = "Process; missing if it is not known.",
         tid: Option<i64> = "Thread.",
         stack_id: Option<i64> = "The stack.",
-        stack: Option<String> = "Its frames, innermost first, if they are asked for.",
+        stack: Option<String> = "Frames of the stack, innermost first, if they are asked for.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",
     }

@@ -7,7 +7,7 @@ use super::sql::{
 };
 
 impl MiniFilterRequest {
-    /// Conditions on single calls, which sums know nothing of.
+    /// Conditions on single calls, which sums cannot answer.
     fn limits(&self) -> Vec<String> {
         let mut all = told_condition("f.duration_ns", self.duration);
         all.extend(time_condition("coalesce(f.start_ns, f.end_ns)", self.time));

@@ -16,7 +16,7 @@ declare! {
         "process" => Process = "All traffic of a process.",
         "remote" => Remote = "All traffic of a process with a remote address.",
         "port" => Port = "All traffic of a process with a remote port.",
-        "local" => Local = "All traffic of a process over a local address, which tells the adapter.",
+        "local" => Local = "All traffic of a process over a local address, which identifies the adapter.",
     }
 
     /// Orders of sums and of single operations.
@@ -25,7 +25,7 @@ declare! {
         "sent" => Sent: "sent_bytes" / "size_bytes" = "Bytes sent.",
         "received" => Received: "received_bytes" / "size_bytes" = "Bytes received.",
         "retransmits" => Retransmits: "retransmits" / "size_bytes" = "Segments sent again.",
-        "time" => Time: "total_bytes" / "ts_ns" = "Time, of single operations.",
+        "time" => Time: "total_bytes" / "ts_ns" = "Time of single operations.",
     }
 
     /// Which traffic.
@@ -62,14 +62,14 @@ declare! {
         remote_address: Option<String> = "Remote address, with rows for each.",
         remote_port: Option<i64> = "Remote port, with rows for each.",
         local_address: Option<String> = "Local address, with rows for each.",
-        total_bytes: i64 = "Bytes sent and received; those sent again not counted.",
+        total_bytes: i64 = "Bytes sent and received, without retransmissions.",
         sent_bytes: i64 = "Bytes sent.",
         received_bytes: i64 = "Bytes received.",
         sends: i64 = "Sends.",
         receives: i64 = "Receipts.",
         connections: i64 = "Connections opened or accepted.",
         retransmits: i64 = "Segments sent again.",
-        retransmitted_bytes: i64 = "Bytes of these.",
+        retransmitted_bytes: i64 = "Bytes of these segments.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",
     }
@@ -135,7 +135,7 @@ const EVENTS: View<NetRequest, NetEvent> = View::new(
 .ranking(|asked| Ranked::rows_unless(asked.sort == NetSort::Time))
 .with_below(|_, row| frames(row.stack.as_deref()));
 
-/// Address and port, those of version 6 in brackets.
+/// Address and port; an IPv6 address stands in brackets.
 fn endpoint(address: Option<&str>, port: Option<i64>) -> Value {
     let address = address.map(|a| if a.contains(':') { format!("[{a}]") } else { a.to_owned() });
     match (address, port) {
@@ -184,6 +184,7 @@ impl NetRequest {
         };
         let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, \
                     remote_address, remote_port, local_address";
+        // What is sent again is an event of its own beside the first send, and is no additional data.
         let bytes = |kind| format!("coalesce(sum(size_bytes) FILTER (WHERE kind = '{kind}'), 0)");
         let count = |kinds| format!("count(*) FILTER (WHERE kind IN ({kinds}))");
         format!(

@@ -12,14 +12,14 @@ pub use super::object_rows::{HandleTypeRow, ObjectEvent, ObjectRow};
 declare! {
     /// Orders of objects.
     pub words ObjectSort {
-        "id" => Id = "Number, so that objects come in the order in which they were met.",
+        "id" => Id = "Number, so that objects come in the order in which the trace first mentions them.",
         "lifetime" => Lifetime = "Lifetime; objects without one come last.",
         "handles" => Handles = "Handles that were created or duplicated.",
         "leaked" => Leaked = "Handles that were open at the end.",
     }
 }
 
-/// Lifetime of what did not end, or whose begin is not known, in nanoseconds, for limits.
+/// Lifetime in nanoseconds that limits assume for objects that did not end, or whose start is not known.
 pub const NEVER_NS: i64 = 9_999_000_000_000;
 
 declare! {
@@ -32,7 +32,7 @@ declare! {
         top: Top = group(),
         /// Only objects with an event of these processes; --process means those that created them
         related: Option<String> = option("NAMES").called("related-process").of(Among::Processes),
-        /// Only objects with such a lifetime (s); one that did not end, or whose begin is not told, has 9999
+        /// Only objects with such a lifetime (s); one that did not end, or whose start is not known, has 9999
         /// s
         lifetime: Range = option("A..B").unit(Unit::Seconds),
         /// Only objects with these numbers
@@ -136,6 +136,7 @@ impl ObjectRequest {
         let mut objects: Vec<ObjectEvents> = Vec::new();
         for row in ask::<ObjectEvent>(session, &self.sql())? {
             let is_same = |of: &ObjectRow| of.id == row.object.id && of.is_map == row.object.is_map;
+            // The SQL sorts by object, so that the events of one stand together.
             match objects.last_mut() {
                 Some(last) if is_same(&last.object) => last.events.push(row),
                 _ => objects.push(ObjectEvents { object: row.object.clone(), events: vec![row] }),

@@ -80,6 +80,8 @@ impl ObjectRequest {
             self.related.as_deref().map(|filter| format!("process_match(q.name, q.pid, {})", quoted(filter)));
         let handle = text_condition("hex(e.handle)", self.handle.as_deref());
         let handle = handle.map(|condition| format!("e.handle IS NOT NULL AND {condition}"));
+        // At equal times closes (step -1) come before opens, so that a handle that is replaced at once does
+        // not look like two that were open together.
         format!(
             "fact AS (
   SELECT is_map, id, count(*) AS events,
@@ -148,6 +150,7 @@ impl ObjectRequest {
         all.extend(flags.iter().filter(|(on, _)| *on).map(|(_, condition)| (*condition).to_owned()));
         all.extend(stack_condition("o.create_stack_id", self.create_stack.as_deref()));
         all.extend(stack_condition("o.destroy_stack_id", self.destroy_stack.as_deref()));
+        // A missing lifetime counts as longer than any trace, so that `10..` finds what never ended.
         if !self.lifetime.is_unlimited() {
             all.extend(range_condition(&format!("coalesce(o.lifetime_ns, {NEVER_NS})"), self.lifetime));
         }

@@ -93,7 +93,7 @@ fn details(event: &ObjectEvent) -> String {
     parts.join("; ")
 }
 
-/// Handles that were created and duplicated less those that were closed.
+/// Handles that were created and duplicated, less the closed ones.
 const fn left(creates: i64, duplicates: i64, closes: i64) -> i64 {
     creates.saturating_add(duplicates).saturating_sub(closes)
 }

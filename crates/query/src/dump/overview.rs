@@ -158,7 +158,7 @@ impl OverviewRequest {
         DiskRequest { level: WHOLE_PATH, sort, time: self.time, ..DiskRequest::default() }
     }
 
-    /// Methods of a part of the trace; those of all of it have a table.
+    /// Methods of a part of the trace; the whole trace has stored sums of methods.
     fn methods(&self) -> Option<MethodRequest> {
         let request = MethodRequest { with_idle: true, time: self.time, ..MethodRequest::default() };
         (!self.time.is_unlimited()).then_some(request)
@@ -169,7 +169,7 @@ impl OverviewRequest {
         if self.top == 0 { usize::MAX } else { self.top }
     }
 
-    /// A query of which no more rows are wanted.
+    /// A query with no more rows than are wanted.
     fn limited(&self, sql: &str) -> String {
         if self.top == 0 { sql.to_owned() } else { format!("{sql} LIMIT {}", self.top) }
     }
@@ -200,6 +200,7 @@ impl Contents {
     fn ask(session: &Session, top: usize) -> Result<Self> {
         let mut providers: Vec<ProviderEvents> = ask(session, PROVIDERS)?;
         let provider_count = providers.len();
+        // All of them are read, since their number is shown as well.
         providers.truncate(top);
         providers.reverse();
         Ok(Self { topics: ask(session, TOPICS)?, counts: ask(session, COUNTS)?, providers, provider_count })
@@ -247,12 +248,14 @@ impl Overview {
         let Some(methods) = asked.methods() else {
             let mut modules: Vec<ModuleShare> = ask(session, &asked.sql(OverviewTable::Modules))?;
             let mut methods: Vec<MethodShare> = ask(session, &asked.sql(OverviewTable::Methods))?;
+            // The SQL sorts descending, so that LIMIT keeps the largest; lists are ascending.
             modules.reverse();
             methods.reverse();
             return Ok((modules, methods));
         };
         let Some(answer) = answered(methods.ask(session), true)? else { return Ok(Default::default()) };
         let rows = answer.processes.into_iter().flat_map(|group| group.rows);
+        // Both lists are by CPU of their own: methods that only call others would be rows of 0.
         let rows: Vec<MethodRow> = rows.filter(|row| row.exclusive_ns.unwrap_or(0) > 0).collect();
         let mut modules: BTreeMap<(&str, String), ModuleShare> = BTreeMap::new();
         for row in &rows {

@@ -49,14 +49,15 @@ const SMALLER: [Smaller; 26] = [
     dump("trace-stats", "event_count", "what fills the trace, and what tracing cost"),
 ];
 
-/// Threads that were ready; which threads ran instead is known from single context switches alone.
+/// Threads that were ready. Which threads ran instead is known only from single context switches.
 const READY: &str = "cpu_process WHERE ready_sum_ns > 0 AND (SELECT count(*) FROM context_switch) > 0";
 
 const STARTS: &str = "process WHERE coalesce(start_ns, terminate_ns, stop_ns) IS NOT NULL";
 
 const STARVED: &str = "thread_pool WHERE thread_pool_reason_name(reason) = 'Starvation'";
 
-/// Those of the tracing system itself are in every trace.
+/// Events that no other question is about, without those of the tracing system itself, which are in every
+/// trace.
 const OTHERS: &str = "generic_event WHERE coalesce(provider, '') <> 'EventTrace'";
 
 const DESCRIBED: &str = "generic_event WHERE described_by IN ('tracelogging', 'eventsource')";
@@ -117,7 +118,7 @@ impl Questions<'_> {
     }
 
     fn of_cpu(&mut self, overview: &Overview) {
-        // The one with most CPU.
+        // The last process has the most CPU.
         let pid = overview.processes.iter().rev().find_map(|process| process.pid);
         let top = pid.map_or_else(|| "'*'".to_owned(), |pid| pid.to_string());
         if !overview.processes.is_empty() {

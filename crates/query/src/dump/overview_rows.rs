@@ -14,7 +14,7 @@ declare! {
         memory_bytes: Option<i64> = "Memory.",
         start_utc: String = "Start, UTC.",
         duration_ns: i64 = "Length of the recording.",
-        range_start_ns: Option<i64> = "Begin of the part that was extracted; missing if it was all.",
+        range_start_ns: Option<i64> = "Start of the part that was extracted; missing if all of the trace was.",
         range_end_ns: Option<i64> = "End of that part.",
         events: i64 = "Events.",
         has_switches: bool = "Whether context switches were recorded.",
@@ -42,7 +42,7 @@ declare! {
             "`module`, `dotnet` for methods of .NET that were compiled at run time and lie in no module, or \
              `unknown` for addresses in none.",
         module: Option<String> = "File name; missing for code that lies in none.",
-        module_path: Option<String> = "Its path: files of one name in several folders are several modules.",
+        module_path: Option<String> = "Path: files of one name in several folders are several modules.",
         exclusive_ns: i64 = "Sampled CPU with its code innermost.",
     }
 
@@ -70,9 +70,9 @@ declare! {
     /// How much there is of something.
     pub row Content {
         what: String = "What is counted.",
-        count: i64 = "How many of it.",
-        more: i64 = "Something else about it, 0 if there is none.",
-        of: String = "What that is; empty if there is nothing to say.",
+        count: i64 = "How many.",
+        more: i64 = "A second number about it, 0 if there is none.",
+        of: String = "What `more` counts; empty if there is nothing to say.",
     }
 
     /// A provider.
@@ -84,31 +84,31 @@ declare! {
     /// A kind of information that was recorded.
     pub row TopicEvents {
         topic: String = "What was recorded.",
-        events: Option<i64> = "Its events; missing where that is not known.",
+        events: Option<i64> = "Events of that kind; missing where that is not known.",
     }
 
     /// What a reader of the numbers should know.
     pub row Note {
         severity: String = "`error`, `warning` or `info`.",
         count: i64 = "How often.",
-        position: Option<String> = "The first place.",
-        message: String = "The sentence.",
+        position: Option<String> = "Where it was found first.",
+        message: String = "The note as a sentence.",
     }
 
     /// A question that has an answer.
     pub row Next {
         command: String = "The command line, ready to paste.",
-        why: String = "What it tells.",
+        why: String = "What it shows.",
     }
 
     /// A dump with something to show.
     pub(super) row Answering {
-        dump: String = "Its name.",
+        dump: String = "Name of the dump.",
     }
 }
 
 impl Recording {
-    /// Whether it tells who used the processors.
+    /// Whether it shows who used the processors.
     #[must_use]
     pub const fn has_cpu(&self) -> bool {
         self.has_samples || self.has_switches

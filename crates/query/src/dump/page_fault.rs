@@ -21,7 +21,7 @@ declare! {
         "count" => Count: "count" / "f.ts_ns" = "Faults.",
         "demand-zero" => DemandZero: "demand_zero" / "f.ts_ns" = "Faults that got a page of zeros.",
         "hard" => Hard: "hard" / "f.ts_ns" = "Faults whose page had to be read.",
-        "time" => Time: "first_ns" / "f.ts_ns" = "Time; of sums that of the first one.",
+        "time" => Time: "first_ns" / "f.ts_ns" = "Time of single faults; of sums the time of the first fault.",
     }
 
     /// Which faults.
@@ -65,8 +65,8 @@ declare! {
         guard_page: i64 = "Faults on guard pages.",
         hard: i64 = "Faults whose page had to be read.",
         access_violation: i64 = "Accesses that are not allowed.",
-        first_ns: i64 = "First of them.",
-        last_ns: i64 = "Last of them.",
+        first_ns: i64 = "Time of the first fault.",
+        last_ns: i64 = "Time of the last fault.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",
     }
@@ -79,8 +79,8 @@ declare! {
         tid: Option<i64> = "Thread.",
         address: String = "Address that was touched, in hexadecimal digits.",
         function: String = "Where the instruction lies: module!method, or module+0x1a2b without symbols.",
-        stack_id: Option<i64> = "The stack.",
-        stack: Option<String> = "Its frames, innermost first, if they are asked for.",
+        stack_id: Option<i64> = "Stack of the fault.",
+        stack: Option<String> = "Frames of the stack, innermost first, if they are asked for.",
         ..process_details,
     }
 }
@@ -152,7 +152,7 @@ impl Question for PageFaultRequest {
 }
 
 impl PageFaultRequest {
-    /// Conditions on single faults, which sums know nothing of.
+    /// Conditions on single faults, which sums cannot answer.
     fn limits(&self) -> Vec<String> {
         let mut all: Vec<String> =
             any_text_condition(&["f.method", "f.function"], self.function.as_deref()).into_iter().collect();
@@ -181,7 +181,8 @@ impl PageFaultRequest {
         let sums =
             if self.limits().is_empty() { "SELECT * FROM page_fault_process".to_owned() } else { rows };
         // Sums and single faults both have the kind, so that columns are made of either in the same way.
-        let of = |kind: &str| format!("coalesce(sum(count) FILTER (WHERE told = '{kind}'), 0) AS {kind}");
+        let of =
+            |kind: &str| format!("coalesce(sum(count) FILTER (WHERE fault_kind = '{kind}'), 0) AS {kind}");
         let kinds = KINDS.map(of).join(", ");
         let keys =
             "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, kind";
@@ -191,7 +192,7 @@ FROM (
 SELECT {keys}, sum(count) AS count, {kinds},
   min(first_ns) AS first_ns, max(last_ns) AS last_ns
 FROM (
-  SELECT {process}, {kind} AS kind, f.kind AS told, f.count, f.first_ns, f.last_ns
+  SELECT {process}, {kind} AS kind, f.kind AS fault_kind, f.count, f.first_ns, f.last_ns
   FROM (
   {sums}
   ) f
@@ -230,7 +231,7 @@ ORDER BY f.ts_ns, f.process_key, t.tid, f.kind",
 const KINDS: [&str; 6] =
     ["transition", "demand_zero", "copy_on_write", "guard_page", "hard", "access_violation"];
 
-/// Faults with the place of the instruction.
+/// Faults with the place of the instruction that caused them.
 const PLACED: &str = "    SELECT f.*, m.name AS method,
       CASE WHEN m.name IS NULL THEN concat(coalesce(d.name, ''), '+', hex(coalesce(r.rva, r.address)))
         ELSE concat(coalesce(d.name, '?'), '!', m.name) END AS function

@@ -12,7 +12,7 @@ pub(super) fn folder_sql(column: &str, level: u32) -> String {
         return column.to_owned();
     }
     let drive = r"(?:\\Device\\[^\\]*|\\\\[^\\]+\\[^\\]*|[^\\]*)";
-    // First the file name goes, then what lies deeper.
+    // Without the file name first, or a file in a folder above the level would count as a folder.
     let folder = format!(r"regexp_replace({column}, '\\[^\\]*$', '')");
     format!(r"regexp_replace({folder}, '^({drive}(?:\\[^\\]*){{0,{level}}}).*$', '\1')")
 }

@@ -68,7 +68,7 @@ const COLUMNS: [(&str, &[&str]); 6] = [
     ("llc_references", &["LLCReference", "LLCReferences"]),
 ];
 
-/// Names of the counters of a column, the one to take first in front; none for a column that there is not.
+/// Names of the counters of a column, the one to take first in front; none for an unknown column.
 #[must_use]
 pub fn counter_names(column: &str) -> &'static [&'static str] {
     COLUMNS.iter().find(|(name, _)| *name == column).map_or(&[], |(_, names)| names)
@@ -146,7 +146,7 @@ impl Question for PmcRequest {
             Ok(Answer::groups(asked, &COUNTERS, groups).with_head(head))
         })
         .shows(&COUNTERS);
-        // Of methods it counts those of each process.
+        // With methods, `top` counts the methods of each process, not all rows.
         if self.methods.is_some() { form } else { form.top(self.top) }
     }
 }
@@ -218,6 +218,8 @@ impl PmcRequest {
         let mut conditions = vec!["coalesce(p.pid, -1) <> 0".to_owned()];
         conditions.extend(self.processes.conditions());
         conditions.extend(text_condition("c.name", self.methods.as_deref()));
+        // `counted` sorts before `sampled`: counters that a context switch carries are exact, and must not be
+        // added to estimates from samples.
         format!(
             "WITH fact AS (
   {facts}

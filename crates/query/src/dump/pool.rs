@@ -61,15 +61,15 @@ declare! {
         pool_type: Option<i64> = "Type of pool, with rows for each tag.",
         paging: Option<String> = "`paged` or `nonpaged`, with rows for each tag; missing for other types.",
         stack_id: Option<i64> = "Stack that allocated them, with rows for each; missing if none was recorded.",
-        stack: Option<String> = "Its frames, innermost first, if they are asked for.",
+        stack: Option<String> = "Frames of the stack, innermost first, if they are asked for.",
         allocations: i64 = "Allocations.",
-        allocated_bytes: i64 = "Their bytes.",
-        max_allocated_bytes: Option<i64> = "Largest of them.",
+        allocated_bytes: i64 = "Bytes allocated.",
+        max_allocated_bytes: Option<i64> = "Largest allocation.",
         frees: i64 = "Frees.",
-        freed_bytes: i64 = "Their bytes.",
-        frees_of_earlier: i64 = "Those among them whose allocation is not in the trace.",
+        freed_bytes: i64 = "Bytes freed.",
+        frees_of_earlier: i64 = "Frees whose allocation is not in the trace.",
         outstanding_blocks: i64 = "Blocks that were allocated in the trace and not freed.",
-        outstanding_bytes: i64 = "Their bytes.",
+        outstanding_bytes: i64 = "Bytes of these blocks.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",
     }
@@ -160,7 +160,7 @@ impl Question for PoolRequest {
 }
 
 impl PoolRequest {
-    /// Conditions on single blocks.
+    /// Conditions on single blocks. Processes are among them, since sums by tag do not know who allocated.
     fn limits(&self) -> Vec<String> {
         let mut all = self.processes.conditions();
         all.extend(time_condition("coalesce(b.alloc_ns, b.free_ns)", self.time));
@@ -178,7 +178,7 @@ impl PoolRequest {
         all
     }
 
-    /// Sums by tag and type, or blocks that are added up to the same.
+    /// Sums by tag and type, or blocks that are added up to such sums.
     fn sums(&self) -> String {
         if !self.needs_rows() {
             return format!(
@@ -265,7 +265,7 @@ ORDER BY sort_value, coalesce(b.alloc_ns, b.free_ns), b.tag, hex(b.address)",
     }
 }
 
-/// Blocks with the thread that allocated them, of those of before the trace with that which freed them.
+/// Blocks with the thread that allocated them; blocks from before the trace have the thread that freed them.
 const OWNED: &str =
     "    SELECT o.*, CASE WHEN o.alloc_ns IS NULL THEN o.free_process_key ELSE o.alloc_process_key END AS process_key,
       CASE WHEN o.alloc_ns IS NULL THEN o.free_thread_key ELSE o.alloc_thread_key END AS thread_key

@@ -17,7 +17,7 @@ declare! {
     /// Which power settings are shown side by side. Rows for machines are all that there are.
     #[derive(Eq)]
     pub request PowerRequest {
-        /// Only settings that differ, without columns that are the same as one in front of them
+        /// Only settings that differ, without columns that equal an earlier one
         diff: bool = option("").shape(),
         /// Also settings that have no name here, by GUID
         all: bool = option("").shape(),
@@ -27,13 +27,13 @@ declare! {
 
     /// The value of a setting at a moment.
     pub row PowerRow {
-        snapshot: i64 = "Number of the moment in its trace, from 0: the begin first.",
-        ts_ns: i64 = "When the first of its settings was told.",
-        section: String = "Part of the list.",
-        name: String = "Name; of settings without one here what the event calls them, else the GUID.",
+        snapshot: i64 = "Number of the moment in its trace, from 0, the start of the trace.",
+        ts_ns: i64 = "When the first of its settings was reported.",
+        section: String = "Section of the list.",
+        name: String = "Name; for settings that are not known here the name in the event, else the GUID.",
         alias: Option<String> = "What `powercfg` calls it.",
         setting_guid: String = "GUID.",
-        value: String = "Value as people read it.",
+        value: String = "Value as text.",
         number: Option<i64> = "Value as a number.",
         value_hex: String = "Bytes of the value in hexadecimal digits.",
         origin: String = "`system`, or the profile of the processor driver that it was taken from.",
@@ -138,6 +138,8 @@ impl Question for PowerRequest {
                 count += 1;
                 let at = Value::MomentOf(info.clock(), snapshot.ts_ns);
                 let title = Line::new(format!("{} ", info.file_name)).value(Moment, at);
+                // Compared with all columns before it, also those of other traces: an equal column at a
+                // distance is as redundant as a neighbour.
                 if self.diff && columns.iter().any(|column| column.is_same(&snapshot)) {
                     let why = Line::new("left out, the same as one in front of it: ");
                     left_out.push(why.value(Word, title));
@@ -167,13 +169,13 @@ ORDER BY ts_ns, profile, setting_guid"
             .to_owned()
     }
 
-    /// Asks: at least one snapshot, no two behind each other the same.
+    /// Asks: at least one snapshot, and none that equals the one before it.
     ///
     /// # Errors
     /// No power settings were recorded; the query fails.
     pub fn ask(&self, session: &Session) -> Result<Vec<Snapshot>> {
-        let told: Vec<SettingRow> = ask(session, &Self::sql())?;
-        if told.is_empty() {
+        let settings: Vec<SettingRow> = ask(session, &Self::sql())?;
+        if settings.is_empty() {
             return Err(Error::NotRecorded {
                 what: "power settings",
                 how: "record the providers Microsoft-Windows-Kernel-Power and Microsoft-Windows-Kernel-Processor-Power with their capture state, \
@@ -182,7 +184,7 @@ ORDER BY ts_ns, profile, setting_guid"
         }
         let in_force: Vec<InForce> =
             ask(session, "SELECT ts_ns, previous, profile FROM power_profile ORDER BY ts_ns")?;
-        Ok(snapshots(&told, &in_force))
+        Ok(snapshots(&settings, &in_force))
     }
 
     /// Settings that a column has, in the order of the list, then those without a name.

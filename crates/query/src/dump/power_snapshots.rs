@@ -11,7 +11,7 @@ declare! {
         ts_ns: i64 = "When.",
         kind: String = "`rundown` or `change`.",
         setting_guid: String = "GUID of the setting.",
-        name: Option<String> = "Name, where the event tells it.",
+        name: Option<String> = "Name, if the event has it.",
         value: Option<i64> = "Value as a number.",
         value_guid: Option<String> = "Value as a GUID.",
         value_hex: String = "Bytes of the value.",
@@ -38,7 +38,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Those that rows of a trace are of.
+    /// The snapshots that the rows of a trace belong to.
     pub(super) fn of<'r>(rows: impl Iterator<Item = &'r PowerRow>) -> Vec<Self> {
         let rows: Vec<&PowerRow> = rows.collect();
         let snapshot = |rows: &[&PowerRow]| Self {
@@ -64,46 +64,49 @@ impl Snapshot {
     }
 }
 
-/// Columns of a trace; changes between two later ones are left out.
+/// Columns of a trace. Later states are left out, but for the last one.
 const MAX_SNAPSHOTS: usize = 64;
 
-/// Settings that are followed; Windows has some hundreds.
+/// Settings that are followed. Windows has some hundreds; a damaged or malicious trace can name any number of
+/// GUIDs.
 const MAX_SETTINGS: usize = 1024;
 
 /// Follows the settings through a trace.
 #[derive(Default)]
 struct Follower<'a> {
     state: BTreeMap<&'a str, &'a SettingRow>,
-    /// What the capture that is under way told, and when it began.
+    /// What the capture that is under way reported, and when that capture started.
     captured: BTreeSet<&'a str>,
     begin_ns: i64,
     done: Vec<(i64, BTreeMap<&'a str, &'a SettingRow>)>,
 }
 
 impl<'a> Follower<'a> {
-    fn take(&mut self, told: &'a SettingRow) {
-        let guid = told.setting_guid.as_str();
+    fn take(&mut self, setting: &'a SettingRow) {
+        let guid = setting.setting_guid.as_str();
         if self.state.len() >= MAX_SETTINGS && !self.state.contains_key(guid) {
             return;
         }
-        let is_change = told.kind == "change";
-        // A setting that is reported again begins another capture; changes come behind one.
+        let is_change = setting.kind == "change";
+        // A capture reports each setting once, and nothing marks its end: it is over when a setting is
+        // reported again, or when a change follows.
         if self.captured.contains(guid) || (is_change && !self.captured.is_empty()) {
             self.close();
         }
         if self.captured.is_empty() && !is_change {
-            self.begin_ns = told.ts_ns;
+            self.begin_ns = setting.ts_ns;
         }
         if is_change {
-            self.begin_ns = told.ts_ns;
+            self.begin_ns = setting.ts_ns;
         } else {
             self.captured.insert(guid);
         }
-        self.state.insert(guid, told);
+        self.state.insert(guid, setting);
     }
 
     fn close(&mut self) {
         self.captured.clear();
+        // One place stays free for the state at the end, which matters more than any in between.
         if self.done.len() < MAX_SNAPSHOTS - 1 {
             self.end();
         }
@@ -114,15 +117,17 @@ impl<'a> Follower<'a> {
     }
 }
 
-/// The moments of a trace: no two behind each other are the same.
-pub(super) fn snapshots(told: &[SettingRow], in_force: &[InForce]) -> Vec<Snapshot> {
+/// The moments of a trace, without those that equal the moment before.
+pub(super) fn snapshots(settings: &[SettingRow], in_force: &[InForce]) -> Vec<Snapshot> {
     let mut follower = Follower::default();
-    told.iter().filter(|told| told.profile.is_none()).for_each(|told| follower.take(told));
+    settings.iter().filter(|setting| setting.profile.is_none()).for_each(|setting| follower.take(setting));
     follower.end();
+    // A capture takes a while and has the time of its first event, so that settings of profiles belong to it
+    // up to the start of the next one.
     let ends = follower.done.iter().skip(1).map(|(ts_ns, _)| *ts_ns).chain([i64::MAX]);
     let mut all: Vec<Snapshot> = Vec::new();
     for ((ts_ns, state), end_ns) in follower.done.iter().zip(ends) {
-        let next = snapshot(all.len(), *ts_ns, state, &of_profile(told, in_force, (*ts_ns, end_ns)));
+        let next = snapshot(all.len(), *ts_ns, state, &of_profile(settings, in_force, (*ts_ns, end_ns)));
         if !next.rows.is_empty() && all.last().is_none_or(|last| !last.is_same(&next)) {
             all.push(next);
         }
@@ -133,21 +138,25 @@ pub(super) fn snapshots(told: &[SettingRow], in_force: &[InForce]) -> Vec<Snapsh
 /// What the profile of the processor driver that is in force at a time says for power from outside, up to an
 /// end, and that profile.
 fn of_profile<'a>(
-    told: &'a [SettingRow],
+    settings: &'a [SettingRow],
     in_force: &[InForce],
     (ts_ns, end_ns): (i64, i64),
 ) -> (i64, Vec<&'a SettingRow>) {
+    // The profile that is in force at the start of a trace is named only by the first change, as the one that
+    // it replaced; without any change it is taken to be 0.
     let before = in_force.iter().rev().find(|change| change.ts_ns <= ts_ns).map(|change| change.profile);
     let profile = before.or(in_force.first().map(|change| change.previous)).unwrap_or(0);
-    let is_of = |told: &&SettingRow| {
-        told.profile == Some(profile) && told.power_source.as_deref() == Some("ac") && told.ts_ns < end_ns
+    let is_of = |setting: &&SettingRow| {
+        setting.profile == Some(profile)
+            && setting.power_source.as_deref() == Some("ac")
+            && setting.ts_ns < end_ns
     };
     // The last value of each setting for each kind of cores.
     let mut latest: BTreeMap<(&str, i64), &SettingRow> = BTreeMap::new();
-    for told in told.iter().filter(is_of) {
-        let key = (told.setting_guid.as_str(), told.efficiency_class.unwrap_or(0));
+    for setting in settings.iter().filter(is_of) {
+        let key = (setting.setting_guid.as_str(), setting.efficiency_class.unwrap_or(0));
         if latest.len() < MAX_SETTINGS || latest.contains_key(&key) {
-            latest.insert(key, told);
+            latest.insert(key, setting);
         }
     }
     (profile, latest.into_values().collect())
@@ -159,51 +168,64 @@ fn snapshot(
     state: &BTreeMap<&str, &SettingRow>,
     (profile, of_profile): &(i64, Vec<&SettingRow>),
 ) -> Snapshot {
-    let row =
-        |section: Section, name: &str, alias: Option<&str>, guid: &str, told: &SettingRow, origin: String| {
-            let form = power_catalog::find(guid).map_or(power_catalog::Form::Number(""), |known| known.form);
-            PowerRow {
-                snapshot: i64::try_from(number).unwrap_or(i64::MAX),
-                ts_ns,
-                section: section.title().to_owned(),
-                name: name.to_owned(),
-                alias: alias.filter(|alias| !alias.is_empty()).map(str::to_owned),
-                setting_guid: guid.to_owned(),
-                value: form.text(told.value, told.value_guid.as_deref(), &told.value_hex),
-                number: told.value,
-                value_hex: told.value_hex.clone(),
-                origin,
-            }
-        };
+    let row = |section: Section,
+               name: &str,
+               alias: Option<&str>,
+               guid: &str,
+               setting: &SettingRow,
+               origin: String| {
+        let form = power_catalog::find(guid).map_or(power_catalog::Form::Number(""), |known| known.form);
+        PowerRow {
+            snapshot: i64::try_from(number).unwrap_or(i64::MAX),
+            ts_ns,
+            section: section.title().to_owned(),
+            name: name.to_owned(),
+            alias: alias.filter(|alias| !alias.is_empty()).map(str::to_owned),
+            setting_guid: guid.to_owned(),
+            value: form.text(setting.value, setting.value_guid.as_deref(), &setting.value_hex),
+            number: setting.value,
+            value_hex: setting.value_hex.clone(),
+            origin,
+        }
+    };
     let mut rows = Vec::new();
     for known in KNOWN {
-        let of = |told: &&&SettingRow| is_meant(told, known);
-        if let Some(told) = state.get(known.guid) {
-            rows.push(row(known.section, known.name, Some(known.alias), known.guid, told, "system".into()));
-        } else if let Some(told) = of_profile.iter().rev().find(of) {
+        let of = |setting: &&&SettingRow| is_meant(setting, known);
+        if let Some(setting) = state.get(known.guid) {
+            rows.push(row(
+                known.section,
+                known.name,
+                Some(known.alias),
+                known.guid,
+                setting,
+                "system".into(),
+            ));
+        // The values are sorted by GUID. Backwards, a setting of class 1 finds its own GUID before that of
+        // class 0 with the class beside it.
+        } else if let Some(setting) = of_profile.iter().rev().find(of) {
             let origin = format!("profile {profile}");
-            rows.push(row(known.section, known.name, Some(known.alias), known.guid, told, origin));
+            rows.push(row(known.section, known.name, Some(known.alias), known.guid, setting, origin));
         }
     }
-    for (guid, told) in state.iter().filter(|(guid, _)| power_catalog::find(guid).is_none()) {
-        let name = told.name.as_deref().unwrap_or(guid);
-        rows.push(row(Section::Other, name, None, guid, told, "system".into()));
+    for (guid, setting) in state.iter().filter(|(guid, _)| power_catalog::find(guid).is_none()) {
+        let name = setting.name.as_deref().unwrap_or(guid);
+        rows.push(row(Section::Other, name, None, guid, setting, "system".into()));
     }
     Snapshot { ts_ns, rows }
 }
 
-/// Whether a row shows a setting of a profile. Profiles tell cores of class 1 by the class, with the GUID of
-/// class 0, where the system has another GUID: the next one.
-fn is_meant(told: &SettingRow, known: &power_catalog::CatalogSetting) -> bool {
+/// Whether a row shows a setting of a profile. Profiles report settings of cores of class 1 with the
+/// GUID of class 0 and the class, where the system uses a GUID of its own: the next one.
+fn is_meant(setting: &SettingRow, known: &power_catalog::CatalogSetting) -> bool {
     let is_of_class_1 = known.name.ends_with("Class 1") || known.name.contains("Class1");
-    let class = told.efficiency_class.unwrap_or(0);
-    if told.setting_guid == known.guid {
+    let class = setting.efficiency_class.unwrap_or(0);
+    if setting.setting_guid == known.guid {
         return class == 0 || is_of_class_1;
     }
-    is_of_class_1 && class == 1 && is_next(&told.setting_guid, known.guid)
+    is_of_class_1 && class == 1 && is_next(&setting.setting_guid, known.guid)
 }
 
-/// Whether a GUID is the one behind another.
+/// Whether `next` is the GUID that follows `guid`.
 fn is_next(guid: &str, next: &str) -> bool {
     let parts = |guid: &str| {
         let (head, tail) = guid.rsplit_once('-')?;
@@ -223,7 +245,7 @@ mod tests {
 
     const EPP: &str = "36687f9e-e3a5-4dbf-b1dc-15eb381c6863";
 
-    fn told(ts_ns: i64, kind: &str, setting_guid: &str, value: i64) -> SettingRow {
+    fn setting(ts_ns: i64, kind: &str, setting_guid: &str, value: i64) -> SettingRow {
         SettingRow {
             ts_ns,
             kind: kind.into(),
@@ -239,26 +261,28 @@ mod tests {
     }
 
     #[test]
-    fn changes_show_when_everything_is_told_again_or_at_the_end() {
-        let capture = [told(1, "rundown", EPP, 50), told(2, "rundown", "unknown", 1)];
+    fn changes_show_when_everything_is_reported_again_or_at_the_end() {
+        let capture = [setting(1, "rundown", EPP, 50), setting(2, "rundown", "unknown", 1)];
         assert_eq!(values(&snapshots(&capture, &[])), [(1, vec!["50 %", "1"])]);
-        let changed = [&capture[..], &[told(5, "change", EPP, 60)]].concat();
+        let changed = [&capture[..], &[setting(5, "change", EPP, 60)]].concat();
         assert_eq!(values(&snapshots(&changed, &[])), [(1, vec!["50 %", "1"]), (5, vec!["60 %", "1"])]);
-        let again = [&changed[..], &[told(9, "rundown", EPP, 60), told(9, "rundown", "unknown", 1)]].concat();
-        assert_eq!(values(&snapshots(&again, &[])).len(), 2, "the last capture tells nothing new");
-        let other = [&changed[..], &[told(9, "rundown", EPP, 70), told(9, "rundown", "unknown", 1)]].concat();
+        let again =
+            [&changed[..], &[setting(9, "rundown", EPP, 60), setting(9, "rundown", "unknown", 1)]].concat();
+        assert_eq!(values(&snapshots(&again, &[])).len(), 2, "the last capture reports nothing new");
+        let other =
+            [&changed[..], &[setting(9, "rundown", EPP, 70), setting(9, "rundown", "unknown", 1)]].concat();
         assert_eq!(values(&snapshots(&other, &[]))[1], (9, vec!["70 %", "1"]));
     }
 
     #[test]
-    fn what_the_system_does_not_tell_comes_from_the_profile_in_force() {
+    fn what_the_system_does_not_report_comes_from_the_profile_in_force() {
         let of = |profile, class, value| SettingRow {
             profile: Some(profile),
             power_source: Some("ac".into()),
             efficiency_class: Some(class),
-            ..told(1, "rundown", EPP, value)
+            ..setting(1, "rundown", EPP, value)
         };
-        let all = [of(0, 0, 10), of(0, 1, 11), of(5, 0, 20), told(1, "rundown", "unknown", 1)];
+        let all = [of(0, 0, 10), of(0, 1, 11), of(5, 0, 20), setting(1, "rundown", "unknown", 1)];
         let first = |in_force: &[InForce]| {
             let row = &snapshots(&all, in_force)[0].rows[0];
             (row.value.clone(), row.origin.clone())
@@ -278,11 +302,11 @@ mod tests {
 
     #[test]
     fn endless_captures_are_cut() {
-        let all: Vec<SettingRow> = (0..1000).map(|n| told(n, "rundown", EPP, n)).collect();
+        let all: Vec<SettingRow> = (0..1000).map(|n| setting(n, "rundown", EPP, n)).collect();
         let snapshots = snapshots(&all, &[]);
         let last = snapshots.last().unwrap();
         assert_eq!((snapshots.len(), &*last.rows[0].value), (MAX_SNAPSHOTS, "999 %"));
-        let many: Vec<SettingRow> = (0..5000).map(|n| told(n, "rundown", &format!("{n:04}"), n)).collect();
+        let many: Vec<SettingRow> = (0..5000).map(|n| setting(n, "rundown", &format!("{n:04}"), n)).collect();
         assert_eq!(super::snapshots(&many, &[])[0].rows.len(), MAX_SETTINGS);
     }
 }

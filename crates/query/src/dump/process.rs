@@ -24,8 +24,8 @@ declare! {
         "cpu" => Cpu = "CPU.",
         "name" => Name = "Name, start, process id.",
         "time" => Time =
-            "Those that ran all the time by name, then those that only ended by end, then by start.",
-        "stop-time" => StopTime = "End; those that ran on come first.",
+            "Processes that ran all the time by name, then those that only ended by end, then the others by start.",
+        "stop-time" => StopTime = "End; processes that did not end come first.",
         "session" => Session = "Session.",
         "tree" => Tree = "Each process below its parent.",
     }
@@ -59,7 +59,7 @@ declare! {
         all_processes: bool = option("").called("all-processes").requires("merge").shape(),
         /// Show the name of the trace in each line
         show_file_on_line: bool = option("").called("show-file-on-line").output(),
-        /// Sums: none, or total over all extracts, too
+        /// Sums: none, or total, also over all extracts
         show_total: Option<String> = option("WHAT").called("show-total").among(&["none", "total"]).output(),
     }
 
@@ -101,11 +101,11 @@ pub struct ProcessAnswer {
 pub struct ProcessCounts {
     /// Processes.
     pub processes: usize,
-    /// Those that started in the trace.
+    /// Processes that started in the trace.
     pub started: usize,
-    /// Those that ended in the trace.
+    /// Processes that ended in the trace.
     pub ended: usize,
-    /// Those that did neither.
+    /// Processes that did neither.
     pub permanent: usize,
     /// Terminal sessions.
     pub sessions: usize,
@@ -157,7 +157,7 @@ fn users<'r>(rows: impl Iterator<Item = &'r ProcessRow>) -> BTreeSet<String> {
     rows.filter_map(|row| row.sid.clone()).collect()
 }
 
-/// A process with what its times are moved by for people, so that those of several recordings can be
+/// A process, and by how much its times are moved for people, so that times of several recordings can be
 /// compared.
 #[derive(Debug, Clone, serde::Serialize)]
 pub(super) struct ListedProcess {
@@ -184,6 +184,7 @@ impl ListedProcess {
     /// The process, indented as deep as it stands in the tree.
     fn cell(&self) -> Value {
         let branch = if self.row.level > 0 { "|- " } else { "" };
+        // Deeper levels are indented no further: a damaged trace can have chains of any length.
         let indent = usize::try_from(self.row.level).unwrap_or(0).min(64) * 2;
         let name = self.row.name.as_deref().unwrap_or("(unknown)");
         Value::Process(ProcessCell {
@@ -229,9 +230,9 @@ const PROCESSES: View<ProcessRequest, ListedProcess> = View::new(
 .ranking(|asked| Ranked::rows_unless(!asked.is_by_cpu()))
 .with_join(together)
 .with_total(|asked, all, _| {
-    let is_told = all.len() > 1 && asked.show_total.as_deref() != Some("none");
+    let is_shown = all.len() > 1 && asked.show_total.as_deref() != Some("none");
     let counts = || ProcessCounts::of_each(all.iter().map(|one| &one.row));
-    is_told.then(|| Line::new(counts().to_string())).into_iter().collect()
+    is_shown.then(|| Line::new(counts().to_string())).into_iter().collect()
 });
 
 fn is_list(asked: &ProcessRequest) -> bool {
@@ -255,7 +256,8 @@ impl Question for ProcessRequest {
 
     fn form(&self) -> Form<Self> {
         Form::made::<ProcessRow>(self.sql(), |asked: &Self, session| {
-            // The largest ones of one list are not those of each extract.
+            // The largest processes of the merged list need not be the largest of each extract, so that each
+            // extract gives all of its processes.
             let top = if asked.merge { Top::default() } else { asked.top };
             let ProcessAnswer { rows, counts } = Self { top, ..asked.clone() }.ask(session)?;
             let sets = Sets::from([("sessions", sessions(rows.iter())), ("users", users(rows.iter()))]);
@@ -304,11 +306,12 @@ impl Question for ProcessRequest {
 }
 
 /// Exit codes that mean a crash: errors of Windows (NTSTATUS 0xC…), a break point, and the exceptions of .NET
-/// and C++. -1 (0xFFFFFFFF) is what programs themselves return.
+/// and C++. -1 (0xFFFFFFFF) is no crash: programs return it themselves.
 const CRASH_CODES: &str = "(p.exit_code BETWEEN -1073741824 AND -805306369 \
      OR p.exit_code IN (-2147483645, -532462766, -529697949))";
 
 /// Processes that Windows Error Reporting was started for: `WerFault.exe … -p PID`.
+// Ids are reused, so that the process has to have run when the report was started.
 const REPORTED: &str = "
   SELECT DISTINCT c.process_key
   FROM process c
@@ -366,7 +369,8 @@ ORDER BY {}",
         }
     }
 
-    /// Where ties are, the last names come first, so that the largest rows read as a list of names does.
+    /// Of processes with equal CPU the last name comes first: the largest row is the last one, so that the
+    /// list reads by name from its end.
     fn order(&self) -> &'static str {
         match self.sort {
             _ if self.is_by_cpu() => "p.cpu_ns NULLS FIRST, lower(p.name) DESC, p.pid DESC, p.process_key",

@@ -17,7 +17,7 @@ pub struct MergedProcess {
     pub row: ProcessRow,
 }
 
-/// What tells processes of different recordings apart: machine, id and name.
+/// What distinguishes processes of different recordings: machine, id and name.
 type Key = (Option<String>, i64, Option<String>);
 
 /// Puts processes together. A process that a recording found running is the one with its id, name and command
@@ -77,7 +77,7 @@ pub fn merge(recordings: &[(&TraceInfo, &[ProcessRow])], all: bool) -> Vec<Merge
 }
 
 /// One list of the processes of several recordings, each with the number of the recording that has it first.
-/// For people, times count from the begin of the earliest one, so that seconds can be compared.
+/// For people, times count from the start of the earliest one, so that seconds can be compared.
 pub(super) fn together(
     asked: &ProcessRequest,
     sources: Vec<Source<ListedProcess>>,

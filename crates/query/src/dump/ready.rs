@@ -133,6 +133,7 @@ pub(super) fn join_methods(of: &str) -> String {
     })
 }
 
+// Threads without a process have a missing key, which an equation never pairs; no key is negative.
 fn join(of: &str, rows: &str, on: impl Fn(&str) -> String) -> String {
     let one = |(table, _, kind): (&str, &str, &str)| {
         format!(

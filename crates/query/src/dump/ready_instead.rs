@@ -17,12 +17,12 @@ declare! {
     /// Orders of sums and of single switch-ins.
     pub orders ReadySort {
         "ready" => Ready: "ready_ns" = "Time ready.",
-        "instead" => Instead: "coalesce(instead_ns, 0)" = "Time in which the other one ran.",
+        "instead" => Instead: "coalesce(instead_ns, 0)" = "Time in which the other thread ran.",
         "lower" => Lower: "coalesce(lower_ns, 0)" / "ready_ns" = "Time ready for others of lower priority.",
         "focus" => Focus: "focus_ns" / "ready_ns" = "Time ready of processes with the focus.",
         "max" => Max: "max_ready_ns" / "ready_ns" = "Longest time ready.",
         "count" => Count: "count" / "in_ns" = "How many switch-ins.",
-        "time" => Time: "ready_ns" / "in_ns" = "Time of the switch-in, of single ones.",
+        "time" => Time: "ready_ns" / "in_ns" = "Time of single switch-ins.",
     }
 
     /// Which times ready.
@@ -37,7 +37,7 @@ declare! {
         /// Only where threads of these processes ran instead: names with or without .exe, or ids (*, ?,
         /// several with ;, ! excludes)
         instead: Option<String> = option("NAMES"),
-        /// Only times ready that were so long (us)
+        /// Only times ready of such a length (us)
         ready: Range = option("A..B").unit(Unit::Microseconds),
         /// Only switch-ins in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
@@ -59,11 +59,11 @@ declare! {
         instead_priority: Option<i64> = "Priority of the thread that ran instead, with rows for priorities.",
         count: i64 = "Switch-ins.",
         ready_ns: i64 = "Sum of their times ready.",
-        max_ready_ns: i64 = "Longest one.",
-        instead_ns: Option<i64> = "Part in which the one thread ran that ran longest instead.",
-        higher_ns: Option<i64> = "Time ready where it had the higher priority.",
-        equal_ns: Option<i64> = "Time ready where it had the same one.",
-        lower_ns: Option<i64> = "Time ready where it had the lower one.",
+        max_ready_ns: i64 = "Longest time ready.",
+        instead_ns: Option<i64> = "Part in which the thread that ran longest instead was running.",
+        higher_ns: Option<i64> = "Time ready where the thread that ran instead had a higher priority.",
+        equal_ns: Option<i64> = "Time ready where the thread that ran instead had the same priority.",
+        lower_ns: Option<i64> = "Time ready where the thread that ran instead had a lower priority.",
         idle_ns: i64 = "Time ready in which only idle had the processor.",
         focus_ns: i64 = "Time ready of processes that had the focus.",
         ..process_details,
@@ -74,7 +74,7 @@ declare! {
     pub row ReadyEvent: process {
         in_ns: i64 = "Switch-in.",
         ready_ns: i64 = "Time ready before it.",
-        instead_ns: Option<i64> = "Part in which the thread ran that ran longest instead.",
+        instead_ns: Option<i64> = "Part in which the thread that ran longest instead was running.",
         priority: Option<i64> = "Priority of the thread.",
         instead_priority: Option<i64> = "Priority of the thread that ran instead.",
         cpu: Option<i64> = "Processor.",
@@ -82,7 +82,7 @@ declare! {
         was_preempted: bool = "Whether it had been preempted.",
         tid: Option<i64> = "Thread.",
         instead_tid: Option<i64> = "Thread that ran instead.",
-        instead_process: Option<String> = "Its process.",
+        instead_process: Option<String> = "Process of that thread.",
         ..process = "Process of the thread that was ready.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",
@@ -164,12 +164,13 @@ const SLICES: Recorded = Recorded::rows(
 );
 
 /// Which processes had the focus when; where only threads were recorded, which threads.
+// Half of the largest number stands for an open end: farther than any trace, and safe to compute with.
 const FOCUS: &str = "SELECT process_key, thread_key, coalesce(ts_ns, -4611686018427387904) AS from_ns,
       coalesce(end_ns, 4611686018427387903) AS until_ns
     FROM focus_change WHERE level = ";
 
 impl ReadyRequest {
-    /// Switch-ins after a time ready, with who ran instead.
+    /// Switch-ins after a time ready, with the thread that ran instead.
     fn asked(&self) -> String {
         let mut conditions = self.processes.conditions();
         conditions.push("s.ready_ns > 0 AND s.in_ns IS NOT NULL".to_owned());
@@ -180,6 +181,8 @@ impl ReadyRequest {
         let has_focus = "(fp.process_key IS NOT NULL OR ft.thread_key IS NOT NULL)";
         conditions.extend(self.focus.then(|| has_focus.to_owned()));
         let while_in = |of: &str| format!("s.in_ns >= {of}.from_ns AND s.in_ns < {of}.until_ns");
+        // States 1, 3 and 7 of a thread are ready, standby and deferred ready: it left its processor though
+        // it could have run on.
         format!(
             "SELECT s.process_key, {PROCESS_COLUMNS}, t.tid, s.in_ns, s.ready_ns,
     CASE WHEN s.instead_thread_key IS NOT NULL THEN coalesce(s.instead_ns, s.ready_ns) END AS instead_ns, s.priority, s.instead_priority,

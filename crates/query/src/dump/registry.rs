@@ -17,7 +17,7 @@ declare! {
         "key" => Key = "All operations on a key.",
         "process" => Process = "All operations of a process.",
         "operation" => Operation = "All operations of a kind.",
-        "status" => Status = "All operations that returned the same.",
+        "status" => Status = "All operations that returned the same status.",
         "value" => Value = "All operations on a value of a key.",
     }
 
@@ -29,7 +29,7 @@ declare! {
         "failed" => Failed: "failures" = "Operations that failed.",
         "max" => Max: "coalesce(max_duration_ns, 0)" = "Longest operation.",
         "mean" => Mean: "mean_duration_ns" = "Mean duration.",
-        "time" => Time: "duration_ns" = "Time of the begin, of single operations.",
+        "time" => Time: "duration_ns" = "Start of single operations.",
     }
 
     /// Which operations.
@@ -80,9 +80,9 @@ declare! {
             "Value, with rows for each value; missing for operations on keys and on the default value.",
         operation: Option<String> = "Kind, with rows for each kind.",
         status: Option<i64> = "What was returned, with rows for each result.",
-        status_name: Option<String> = "Its name; digits where it has none.",
+        status_name: Option<String> = "Name of the status; digits where it has none.",
         count: i64 = "Operations.",
-        failures: i64 = "Those of them that failed: their status is an error or a warning.",
+        failures: i64 = "Operations that failed: their status is an error or a warning.",
         opens: i64 = "Keys that were opened or created.",
         closes: i64 = "Keys that were closed.",
         duration_ns: i64 = "Sum of durations; operations at the same time add up.",
@@ -96,9 +96,9 @@ declare! {
 
     /// An operation.
     pub row RegistryOperation: process {
-        start_ns: i64 = "Begin.",
+        start_ns: i64 = "Start.",
         end_ns: i64 = "End.",
-        duration_ns: Option<i64> = "From begin to end; missing where the event tells a begin behind its end.",
+        duration_ns: Option<i64> = "From start to end; missing where the event reports a start after its end.",
         ..process = "Process; missing if it is not known.",
         tid: Option<i64> = "Thread id.",
         operation: String = "Kind.",
@@ -107,7 +107,7 @@ declare! {
         value: Option<String> = "Value; missing for operations on keys and on the default value.",
         index: Option<i64> = "Place in an enumeration, class of information of a query.",
         status: i64 = "What it returned, as signed number.",
-        status_name: String = "Its name; digits where it has none.",
+        status_name: String = "Name of the status; digits where it has none.",
         cpu: i64 = "Processor.",
         stack: Option<String> = "Stack, innermost frame first, if it is asked for.",
         ..process_details,
@@ -145,7 +145,7 @@ const SUMS: View<RegistryRequest, RegistryRow> = View::new(
     |_, _| true,
 );
 
-/// Whether keys tell rows apart.
+/// Whether keys distinguish rows.
 fn is_by_key(asked: &RegistryRequest) -> bool {
     matches!(asked.by, RegistryBy::Key | RegistryBy::Value)
 }
@@ -207,6 +207,8 @@ impl RegistryRequest {
         let mut all = self.processes.conditions();
         all.extend(any_text_condition(&["r.key", "registry_key_name(r.key)"], self.key.as_deref()));
         all.extend(text_condition("r.operation", self.operation.as_deref()));
+        // Paths of the kernel start with a backslash. One that does not is relative to a key whose control
+        // block is not known.
         all.extend(self.unknown.then(|| "coalesce(NOT starts_with(r.key, '\\'), TRUE)".to_owned()));
         all
     }
@@ -225,17 +227,19 @@ impl RegistryRequest {
         !self.row_conditions().is_empty() || matches!(self.by, RegistryBy::Status | RegistryBy::Value)
     }
 
-    /// Whether processes tell rows apart.
+    /// Whether processes distinguish rows.
     fn has_process(&self) -> bool {
         self.per_process || self.by == RegistryBy::Process
     }
 
-    /// The key that tells rows apart.
+    /// The key that distinguishes rows.
     fn key(&self) -> String {
         let name = "registry_key_name(r.key)";
         match self.depth {
             None => name.to_owned(),
             Some(depth) => {
+                // The root is one part as programs name it (`HKLM`), two as the kernel does
+                // (`\REGISTRY\MACHINE`); it does not count as depth.
                 let root = r"(?:\\REGISTRY\\[^\\]*|[^\\]*)";
                 format!(r"regexp_replace({name}, '^({root}(?:\\[^\\]*){{0,{depth}}}).*$', '\1', 'i')")
             }
@@ -261,6 +265,8 @@ impl RegistryRequest {
             if self.needs_rows() { ("registry_io", OF_ROWS) } else { ("registry_key", OF_SUMS) };
         let mut conditions = self.conditions();
         conditions.extend(self.row_conditions());
+        // An operation that failed opened nothing, so that it has no close: only the others are counted as
+        // opens and closes, which can then be compared.
         let group = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, \
                      key, value, operation, status, status_name";
         format!(

@@ -69,6 +69,8 @@ pub trait Cell: Sized {
 fn converted(batch: &RecordBatch, name: &str, to: &DataType) -> Result<std::sync::Arc<dyn Array>> {
     let column =
         batch.column_by_name(name).ok_or_else(|| failed(format!("the answer has no column {name}")))?;
+    // The engine widens numbers in sums and leaves narrow ones elsewhere; row types know one kind of whole
+    // number.
     cast(column, to).map_err(|error| failed(format!("column {name}: {error}")))
 }
 

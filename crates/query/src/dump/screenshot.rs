@@ -25,8 +25,8 @@ declare! {
 
     /// A picture of the screen.
     pub row ScreenshotRow {
-        ts_ns: Option<i64> = "When it was taken; missing if nothing tells.",
-        time_from: Option<String> = "What tells the time: `event`, `name` of the file, or `modified`.",
+        ts_ns: Option<i64> = "When it was taken; missing if that is not known.",
+        time_from: Option<String> = "Where the time comes from: `event`, `name` of the file, or `modified`.",
         trigger: String = "Why it was taken: one of [`TRIGGERS`].",
         event_number: Option<i64> = "Number of the click or key.",
         input: Option<String> = "Mouse button or key, if its event is in the trace.",
@@ -35,7 +35,7 @@ declare! {
         file_name: String = "Name of the file.",
         path: Option<String> = "The file from the folder of the trace on; missing if it was not there.",
         has_file: bool = "Whether the file was there when the extract was made.",
-        size_bytes: Option<i64> = "Its size.",
+        size_bytes: Option<i64> = "Size of the file.",
     }
 }
 
@@ -44,7 +44,7 @@ type Picture = Column<ScreenshotRequest, ScreenshotRow>;
 const PICTURES: View<ScreenshotRequest, ScreenshotRow> = View::new(
     &[
         Picture::time("Time", |_, row| row.ts_ns.into()),
-        Picture::new("TimeFrom", "Told by", Word, |_, row| row.time_from.clone().into()),
+        Picture::new("TimeFrom", "Time from", Word, |_, row| row.time_from.clone().into()),
         Picture::new("Trigger", "Trigger", Word, |_, row| row.trigger.clone().into()),
         Picture::new("Event", "Event", Id, |_, row| row.event_number.into()),
         Picture::new("Input", "Input", Word, |_, row| row.input.clone().into()),

@@ -27,14 +27,14 @@ declare! {
         sort: ServiceSort = option("ORDER").called("sort-by").shape(),
     }
 
-    /// A service that ran when recording ended.
+    /// A service that was running when recording ended.
     pub row ServiceRow: process {
         service: String = "Name.",
         display_name: Option<String> = "Name for people.",
         services_in_process: i64 = "Services that share its process, with this one.",
         cpu_ns: Option<i64> =
             "CPU of the process, with all its services: sampled, without any samples from context switches.",
-        ..process = "Its process.",
+        ..process = "Process of the service.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",
     }

@@ -46,6 +46,8 @@ impl ProcessQuery {
         all.extend(text_condition("p.sid", self.user.as_deref()));
         all.extend(self.new_process.map(|new| {
             let condition = match new {
+                // Rows whose process is not known have neither time either, and are no processes that ran
+                // throughout.
                 0 => "p.start_ns IS NULL AND p.stop_ns IS NULL AND p.process_key IS NOT NULL",
                 1 => "p.start_ns IS NOT NULL",
                 2 => "p.start_ns IS NOT NULL AND p.stop_ns IS NULL",
@@ -73,6 +75,7 @@ pub const PROCESS_COLUMNS: &str = "p.pid, p.name AS process, p.command_line, p.s
 
 /// Joins path and versions of the executable of a `process` named `p`, as `v`. The process may be called
 /// otherwise.
+// Grouped by process, since two modules can have the name of the executable and would double the row.
 pub(super) const EXECUTABLES: &str = "
 LEFT JOIN (
   SELECT m.process_key, max(m.path) AS path, max(m.file_version) AS file_version, max(m.product_name) AS product_name,
@@ -151,7 +154,8 @@ pub(super) fn stack_text(stack: &str, name: &str, wanted: bool) -> (String, Stri
     )
 }
 
-/// The condition that a number is there and lies in a range; none for no limit.
+/// The condition that a number is known and lies in a range; none for no limit.
+// A missing number is no 0 here, unlike in `range_condition`: what is not known does not fit `..5`.
 pub(super) fn told_condition(expression: &str, range: Range) -> Vec<String> {
     let within = range_condition(expression, range);
     within.into_iter().flat_map(|within| [format!("{expression} IS NOT NULL"), within]).collect()
@@ -205,6 +209,8 @@ pub fn status_condition(column: &str, filter: &str) -> Option<String> {
         if part.eq_ignore_ascii_case("failed") {
             return format!("{column} < 0");
         }
+        // Tables have an NTSTATUS as signed number, people write its bits: as hexadecimal digits or as
+        // unsigned number.
         let digits = part.strip_prefix("0x").or_else(|| part.strip_prefix("0X"));
         let number = match digits {
             Some(digits) => u32::from_str_radix(digits, 16).ok().map(u32::cast_signed),

@@ -10,13 +10,13 @@ declare! {
     /// Orders of sums and of single processes.
     pub orders StartSort {
         "cost" => Cost: "coalesce(start_cost_ns, 0)" = "What starts cost.",
-        "max" => Max: "coalesce(max_start_cost_ns, 0)" / "coalesce(start_cost_ns, 0)" = "The dearest start.",
+        "max" => Max: "coalesce(max_start_cost_ns, 0)" / "coalesce(start_cost_ns, 0)" = "The most expensive start.",
         "exit" => Exit: "coalesce(exit_duration_ns, 0)" = "How long ends took.",
         "max-exit" => MaxExit: "coalesce(max_exit_duration_ns, 0)" / "coalesce(exit_duration_ns, 0)" =
             "The longest end.",
         "count" => Count: "starts" / "coalesce(start_ns, terminate_ns, stop_ns)" = "How many starts.",
         "time" => Time: "coalesce(first_ns, 0)" / "coalesce(start_ns, terminate_ns, stop_ns)" =
-            "Time of the first start, of single processes that of their start.",
+            "Time of the first start; of single processes the time of their start.",
     }
 
     /// Which starts and ends.
@@ -26,12 +26,12 @@ declare! {
         processes: ProcessQuery = group(),
         /// How many of the largest rows
         top: Top = group(),
-        /// Only processes that such a process started: names with or without .exe (*, ?, several with ;, !
-        /// excludes)
+        /// Only processes that were started by such a process: names with or without .exe (*, ?, several with
+        /// ;, ! excludes)
         creator: Option<String> = option("NAMES"),
-        /// Only processes whose start cost so much (ms)
+        /// Only processes whose start had such a cost (ms)
         cost: Range = option("A..B").unit(Unit::Milliseconds),
-        /// Only processes whose end took so long (ms)
+        /// Only processes whose end took such a time (ms)
         exit: Range = option("A..B").unit(Unit::Milliseconds),
         /// Only processes that started, or without a start in the trace ended, in this part of it (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
@@ -47,18 +47,18 @@ declare! {
     pub row StartRow {
         program: Option<String> = "File name of the executable.",
         starts: i64 = "Processes that started in the trace.",
-        costed: i64 = "Those of them whose start cost is known.",
+        costed: i64 = "Starts whose cost is known.",
         start_cost_ns: Option<i64> = "Sum of their start costs.",
         mean_start_cost_ns: Option<i64> = "Mean start cost.",
-        max_start_cost_ns: Option<i64> = "Highest one.",
+        max_start_cost_ns: Option<i64> = "Highest start cost.",
         call_ns: Option<i64> = "Part of the sum in the creators' calls before the processes were made.",
         create_ns: Option<i64> = "Part from there up to the start of the first thread.",
         release_ns: Option<i64> = "Part from there until the first thread was made ready.",
         ready_ns: Option<i64> = "Part from there until it had a processor.",
         ends: i64 = "Processes that ended in the trace.",
-        timed_ends: i64 = "Those of them whose exit duration is known.",
+        timed_ends: i64 = "Ends whose duration is known.",
         exit_duration_ns: Option<i64> = "Sum of their exit durations.",
-        max_exit_duration_ns: Option<i64> = "Longest one.",
+        max_exit_duration_ns: Option<i64> = "Longest exit duration.",
         first_ns: Option<i64> = "First start in the trace.",
         sort_value: f64 = "What the rows are sorted by.",
     }
@@ -72,11 +72,11 @@ declare! {
         create_ns: Option<i64> = "Part from there up to the start of the first thread.",
         release_ns: Option<i64> = "Part from there until the first thread was made ready.",
         ready_ns: Option<i64> = "Part from there until it had a processor.",
-        terminate_ns: Option<i64> = "When it began to end, if that is known.",
+        terminate_ns: Option<i64> = "When its termination started, if that is known.",
         stop_ns: Option<i64> = "When it was gone.",
-        exit_duration_ns: Option<i64> = "How long that took.",
+        exit_duration_ns: Option<i64> = "How long the exit took.",
         creator: Option<String> = "Process whose thread started it, which need not be the parent.",
-        creator_tid: Option<i64> = "That thread.",
+        creator_tid: Option<i64> = "Thread that started it.",
         ..process = "Process.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",
@@ -154,6 +154,7 @@ impl StartRequest {
         conditions.extend(told_condition("p.start_cost_ns", self.cost));
         conditions.extend(told_condition("p.exit_duration_ns", self.exit));
         conditions.extend(time_condition("coalesce(p.start_ns, p.stop_ns, p.terminate_ns)", self.time));
+        // Parts are shown only where the whole cost is known; otherwise they would not add up to anything.
         let part =
             |to: &str, from: &str| format!("CASE WHEN p.start_cost_ns IS NOT NULL THEN f.{to} - {from} END");
         format!(

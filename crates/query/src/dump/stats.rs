@@ -174,6 +174,7 @@ const OF_MACHINE: &[&str] =
 #[must_use]
 pub fn is_known(properties: &str) -> bool {
     let filter = filter_of(properties);
+    // Names of disks, volumes and modules have a number or letter of the machine; one of each stands for all.
     let others = ["Source", "Disk0", "VolumeC:", "module_version1.name"];
     let of_trace = OF_TRACE.iter().map(|(name, _)| *name);
     let all = of_trace.chain(OF_FILE_NAME).chain(others).chain(OF_MACHINE.iter().copied());
@@ -213,6 +214,7 @@ const CLASS_SPEEDS: &str = "(SELECT string_agg(concat('class ', efficiency_class
     HAVING count(*) > 1)";
 
 /// A time in units of 100 ns since 1601 as text.
+// The constant is the time from 1601 to 1970, where the time stamps of SQL start.
 fn utc(filetime: &str) -> String {
     format!(
         "concat(to_char(to_timestamp_micros(({filetime} - 116444736000000000) / 10), '%Y-%m-%dT%H:%M:%S%.6f'), 'Z')"

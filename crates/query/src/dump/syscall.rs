@@ -21,18 +21,18 @@ declare! {
         "function" => Function = "All calls of a function.",
         "process" => Process = "All calls of a process.",
         "thread" => Thread = "All calls of a thread.",
-        "status" => Status = "All calls that returned the same.",
+        "status" => Status = "All calls that returned the same status.",
     }
 
     /// Orders of sums and of single calls.
     pub orders SyscallSort {
-        "default" => Usual: "duration_ns" = "Of sums by their durations, of single calls by time.",
+        "default" => Usual: "duration_ns" = "Sums by duration, single calls by time.",
         "duration" => Duration: "duration_ns" = "Sum of durations; of single calls their duration.",
         "count" => Count: "count" = "Calls.",
         "failed" => Failed: "failures" = "Calls that failed.",
         "max" => Max: "coalesce(max_duration_ns, 0)" = "Longest call.",
         "mean" => Mean: "coalesce(mean_duration_ns, 0)" = "Mean duration.",
-        "time" => Time: "duration_ns" = "Time of the entry, of single calls.",
+        "time" => Time: "duration_ns" = "Time of the entry of single calls.",
     }
 
     /// Which calls.
@@ -76,10 +76,10 @@ declare! {
             "Function; without a name the offset in the module, as `+0x1a2b`. Missing for calls whose \
              entry is not in the trace.",
         status: Option<i64> = "What was returned, with rows for each result.",
-        status_name: Option<String> = "Its name; digits where it has none.",
+        status_name: Option<String> = "Name of the status; digits where it has none.",
         count: i64 = "Calls with entry and exit.",
-        failures: i64 = "Those of them that failed: their status is an error or a warning.",
-        moved: i64 = "Those that left the kernel on another processor.",
+        failures: i64 = "Calls that failed: their status is an error or a warning.",
+        moved: i64 = "Calls that left the kernel on another processor than they entered it on.",
         duration_ns: i64 = "Sum of durations.",
         min_duration_ns: Option<i64> = "Shortest.",
         max_duration_ns: Option<i64> = "Longest.",
@@ -106,7 +106,7 @@ declare! {
             "Function; without a name the offset in the module, as `+0x1a2b`. Missing for a call whose \
              entry is not in the trace.",
         status: Option<i64> = "What it returned, as signed number.",
-        status_name: Option<String> = "Its name; digits where it has none.",
+        status_name: Option<String> = "Name of the status; digits where it has none.",
         path: Option<String> = "First file that an event inside the call names.",
         key: Option<String> = "First registry key that such an event names.",
         handle: Option<i64> = "First handle that such an event gives, closes or duplicates.",
@@ -165,7 +165,7 @@ const SUMS: View<SyscallRequest, SyscallRow> = View::new(
     |_, _| true,
 );
 
-/// A number of calls that are worth a column; none is worth none.
+/// A number of calls; missing for 0, so that a column of zeros is not shown.
 fn some(calls: i64) -> Value {
     (calls > 0).then_some(calls).into()
 }
@@ -247,7 +247,7 @@ impl SyscallRequest {
         all
     }
 
-    /// The calls that are asked for.
+    /// The calls that pass the conditions.
     fn calls(&self) -> String {
         format!(
             "call AS (
@@ -270,7 +270,7 @@ impl SyscallRequest {
         )
     }
 
-    /// Columns of a call that tell rows apart, with what stands in the others.
+    /// Columns of a call that distinguish rows, with a placeholder for the others.
     fn keys(&self) -> String {
         let with_process = self.is_by_process();
         let column = |is_key: bool, name: &str, kind: &str| {
@@ -302,7 +302,8 @@ impl SyscallRequest {
         let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, thread_key, tid, module, \
                     function, status, status_name";
         let percentile = |percent: u32| {
-            // The value at (n - 1) * percent / 100, between two values in proportion.
+            // The value at (n - 1) * percent / 100, interpolated between two values. In whole numbers, so
+            // that every machine computes the same.
             let at = |more: u32| {
                 format!("max(duration_ns) FILTER (WHERE place = (ended - 1) * {percent} / 100 + {more})")
             };
@@ -311,6 +312,8 @@ impl SyscallRequest {
                 "{low} + (coalesce({high}, {low}) - {low}) * ((max(ended) - 1) * {percent} % 100) / 100 AS p{percent}_duration_ns"
             )
         };
+        // The keys make `status` missing unless rows are by it; failures are counted by `result`, which keeps
+        // it.
         format!(
             "WITH {calls},
 ranked AS (

@@ -4,7 +4,7 @@ use etwkit_trace::tags::DEFAULT_SET;
 
 use super::sql::{any_text_condition, quoted};
 
-/// Only stacks with some tags. Without a filter all of them, those that were not recorded, too.
+/// Only stacks with some tags. Without a filter all rows, also those without a recorded stack.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TagQuery {
     /// Names of tags: `*`, `?`, several with `;`, `!` excludes.

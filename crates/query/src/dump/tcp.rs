@@ -19,7 +19,7 @@ declare! {
     }
 }
 
-/// A single byte that is sent again asks whether the other side is there.
+/// A single byte that is sent again is a keep-alive probe.
 pub const RETRANSMIT_BYTES: Range = Range { min: 2, max: i64::MAX };
 
 declare! {
@@ -32,20 +32,20 @@ declare! {
         top: Top = group(),
         /// What becomes second 0
         zero: ZeroTime = group(),
-        /// Connections whose process is not known pass filters on processes, too
+        /// Let connections whose process is not known pass filters on processes
         unknown_process: bool = option("").called("unknown-process"),
-        /// Only such ends: local address:port and remote address:port, one behind the other (*, ?, several
+        /// Only connections with such ends: local address:port and remote address:port, joined (*, ?, several
         /// with ;, ! excludes)
         ip_port: Option<String> = option("ENDS").called("ip-port"),
-        /// Only such local address:port
+        /// Only connections with such a local address:port
         source_ip_port: Option<String> = option("ENDS").called("source-ip-port"),
-        /// Only such remote address:port
+        /// Only connections with such a remote address:port
         remote_ip_port: Option<String> = option("ENDS").called("remote-ip-port"),
-        /// Only such control blocks: 0x…
+        /// Only connections with such control blocks: 0x…
         tcb: Option<String> = option("TCBS"),
         /// Only connections that were reset because nothing was acknowledged in time
         reset: bool = option(""),
-        /// Only connections over which it was asked whether the other side is there
+        /// Only connections with keep-alive probes
         keep_alive: bool = option("").called("keep-alive"),
         /// Order
         sort: TcpSort = option("ORDER").called("sort-by").shape(),
@@ -54,11 +54,11 @@ declare! {
         /// A line for each retransmission; JSON and CSV have a row for each, with the columns of its
         /// connection
         show_retransmit: bool = option("").called("show-retransmit").shape(),
-        /// Order of these lines
+        /// Order of retransmissions
         by_delay: bool = option("ORDER").called("sort-retransmit-by").either("time", "delay").shape(),
-        /// Only the N last of them
+        /// Only the last N retransmissions
         top_retransmits: Option<usize> = option("N").called("top-retransmits").shape(),
-        /// Leave the N last of them out first
+        /// Leave out the last N retransmissions first
         skip_retransmits: usize = option("N").called("skip-retransmits").shape(),
         /// Only retransmissions of the other side
         only_client_retransmit: bool = option("").called("only-client-retransmit"),
@@ -82,7 +82,7 @@ declare! {
 
     /// Which sums are printed.
     pub words TcpTotals {
-        "file" => File = "Those of several rows, below them.",
+        "file" => File = "Sums of the rows of a file, below them.",
         "total" => Total = "Without rows.",
         "none" => None = "None.",
     }
@@ -93,7 +93,7 @@ declare! {
         connections: i64 = "Connections.",
         ..process = "Process; missing if it is not known, or there are several.",
         processes: i64 = "Distinct processes.",
-        kind: Option<String> = "How the trace first tells of it, of a single connection.",
+        kind: Option<String> = "How the trace first mentions it, for a single connection.",
         tcb: Option<String> = "Address of the control block, of a single connection.",
         local: Option<String> = "Local address and port, IPv6 in brackets.",
         remote: Option<String> = "Remote address and port; for several connections `address:* (n)`.",
@@ -110,17 +110,17 @@ declare! {
         posts: i64 = "Sends of the program.",
         injects: i64 = "Sends that a filter held back.",
         segments: i64 = "Segments sent, those sent again included.",
-        segment_bytes: i64 = "Their bytes.",
+        segment_bytes: i64 = "Bytes of these segments.",
         retransmits: i64 = "Retransmissions of both sides.",
-        own_retransmits: i64 = "Those of this side: what it sent again.",
-        client_retransmits: i64 = "Those of the other side: what was received again.",
+        own_retransmits: i64 = "Retransmissions of this side: what it sent again.",
+        client_retransmits: i64 = "Retransmissions of the other side: what was received again.",
         retransmit_percent: Option<f64> = "`own_retransmits` of the packets sent.",
         retransmit_ns: i64 = "Sum of the delays.",
         retransmit_min_ns: Option<i64> = "Shortest delay.",
         retransmit_max_ns: Option<i64> = "Longest delay.",
         retransmit_median_ns: Option<f64> =
             "Median of the delays; of an even number the mean of the two in the middle.",
-        open_ns: Option<i64> = "When it was asked for or accepted.",
+        open_ns: Option<i64> = "When it was requested or accepted.",
         connected_ns: Option<i64> = "When it was established.",
         close_ns: Option<i64> = "When it was closed.",
         duration_ns: Option<i64> = "From opening to closing, or to the end of the trace.",
@@ -128,7 +128,7 @@ declare! {
         remote_reset_ns: Option<i64> = "When the other side reset it.",
         retransmit_timeout_ns: Option<i64> = "When it was reset because nothing was acknowledged in time.",
         is_failed: bool = "Whether it, or one of them, could not be established.",
-        keep_alives: i64 = "How often it was asked whether the other side is there.",
+        keep_alives: i64 = "Keep-alive probes.",
         template: Option<String> = "Template of settings; missing if there are several.",
         last_send_ns: Option<i64> = "Last packet sent.",
         last_receive_ns: Option<i64> = "Last packet received.",
@@ -152,7 +152,7 @@ declare! {
         connection_id: i64 = "Number of the connection, of several in a row the smallest one.",
         ts_ns: i64 = "When it was sent or received again.",
         first_ns: i64 = "When it was last sent, or first received.",
-        delay_ns: i64 = "Time between.",
+        delay_ns: i64 = "Time between the two.",
         size_bytes: i64 = "Bytes.",
         sequence: i64 = "Sequence number of the first byte.",
         kind: String = "`retransmit`, `tail_loss_probe`, or `client`: the other side sent it again.",
@@ -210,6 +210,8 @@ ORDER BY sort_value, total_bytes, connection_id DESC",
     fn conditions_of_rows(&self) -> Vec<String> {
         let mut all = Vec::new();
         if self.limits.iter().any(|(number, range)| number.is_of_system() && !range.is_unlimited()) {
+            // A condition on a range takes a missing number for 0, but a connection about which the system
+            // said nothing did not transfer 0 bytes.
             all.push("stat_in_bytes IS NOT NULL".to_owned());
         }
         if !self.retransmit_delay.is_unlimited() {
@@ -227,6 +229,7 @@ ORDER BY sort_value, total_bytes, connection_id DESC",
         recorded(session)?;
         let mut rows: Vec<TcpRow> = ask(session, &self.sql())?;
         self.top.cut(&mut rows);
+        // Retransmissions are read once for all rows and put to theirs, instead of one question for each row.
         let places: HashMap<i64, usize> = rows.iter().map(|row| row.connection_id).zip(0..).collect();
         let mut retransmits = vec![Vec::new(); rows.len()];
         for row in ask::<TcpRetransmitRow>(session, &self.retransmits_sql())? {

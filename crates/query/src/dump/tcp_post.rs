@@ -10,10 +10,10 @@ use crate::Session;
 use crate::question::Format::{Id, Moment, ProcessLine, Whole, Word};
 use crate::question::{Column, Line, Ranked, View};
 
-/// How far a send and the one that is let go for it may lie apart.
+/// How many events of a connection may lie between a held-back send and its injection.
 const WINDOW: usize = 100;
 
-/// All three sends of an issue lie within that time.
+/// All three sends of an issue lie within this time.
 const NEAR_NS: i64 = 10_000_000;
 
 declare! {
@@ -27,7 +27,7 @@ declare! {
         ts_ns: i64 = "Time.",
         kind: String = "`post` or `inject`.",
         size_bytes: i64 = "Bytes.",
-        sequence: i64 = "Sequence number at which it was sent.",
+        sequence: i64 = "Sequence number at the time of the send.",
         ..process_details,
     }
 
@@ -44,9 +44,9 @@ declare! {
         remote: String = "Remote address and port.",
         ts_ns: i64 = "Time.",
         size_bytes: i64 = "Bytes.",
-        sequence: i64 = "Sequence number at which it was sent.",
+        sequence: i64 = "Sequence number at the time of the send.",
         sequence_difference: Option<i64> =
-            "How much farther on the stream is than when it was held back; of `injected`.",
+            "By how much the stream has advanced since the send was held back; only for `injected`.",
         ..process_details,
     }
 }
@@ -148,7 +148,7 @@ fn row(issue: i64, role: &str, post: &PostRow, sequence_difference: Option<i64>)
     }
 }
 
-/// Sequence numbers have 32 bits and begin anew.
+/// Sequence numbers have 32 bits and wrap.
 fn sequence_difference(from: i64, to: i64) -> i64 {
     i64::from((to as u32).wrapping_sub(from as u32).cast_signed())
 }
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn sends_in_order_are_none() {
-        // Let go at the same place; the second one, too.
+        // Let go at the same place, and so is the second one.
         assert!(found(&[(0, "post", 100, 1000), (1, "inject", 100, 1000)]).is_empty());
         let both = [
             (0, "post", 100, 1000),

@@ -24,6 +24,7 @@ impl TcpRequest {
     /// Which connections: conditions on `tcp_connection c` and its `process p`.
     pub(super) fn conditions(&self) -> Vec<String> {
         let mut of_process = self.processes.conditions();
+        // A connection without a process fits no filter on processes, unless these are asked for as well.
         if self.unknown_process && !of_process.is_empty() {
             of_process = vec![format!("(c.process_key IS NULL OR ({}))", of_process.join(" AND "))];
         }
@@ -42,7 +43,7 @@ impl TcpRequest {
         all
     }
 
-    /// What tells rows apart.
+    /// What distinguishes rows.
     fn key(&self) -> String {
         match self.group_by {
             None => "c.connection_id".to_owned(),
@@ -113,9 +114,12 @@ LEFT JOIN rate v ON v.row_id = g.row_id AND v.kind = 'receive'",
     /// One row for each connection, or for several.
     pub(super) fn rows_sql(&self) -> String {
         let (local, remote, rates, rate_join) = self.ends_sql();
+        // A row of several connections has only what all of them have in common.
         let one = |column: &str| {
             format!("CASE WHEN count(DISTINCT {column}) = 1 THEN min({column}) END AS {column}")
         };
+        // Bytes are those of posts where these were recorded: a segment that is sent again carries no new
+        // ones.
         let moved = |column: &str| format!("{} AS {column}", self.zero.moved(&format!("g.{column}")));
         format!(
             "SELECT g.row_id AS connection_id, g.connections, g.process_key, g.processes, {process},
@@ -196,6 +200,8 @@ ORDER BY ts_ns, connection_id, sequence",
 
 /// `rate`: bytes for each second of bursts, of the sends and receipts of all connections of a row together. A
 /// burst ends where nothing comes for more than 350 ms; one without length or bytes does not count.
+// The mean over bursts is weighted by their bytes, so that a burst of a few bytes does not count as much as
+// the transfer of a file.
 fn rates() -> String {
     ",
 flow AS (

@@ -26,9 +26,9 @@ declare! {
         retransmission_kind: String = "`retransmit`, `tail_loss_probe` or `client`.",
         retransmission_ns: i64 = "When it was sent or received again.",
         retransmission_first_ns: i64 = "When it was last sent, or first received.",
-        retransmission_delay_ns: i64 = "Time between.",
-        retransmission_size_bytes: i64 = "Its bytes.",
-        retransmission_sequence: i64 = "Its sequence number.",
+        retransmission_delay_ns: i64 = "Time between the two.",
+        retransmission_size_bytes: i64 = "Bytes of the retransmission.",
+        retransmission_sequence: i64 = "Sequence number of the retransmission.",
     }
 }
 
@@ -219,15 +219,15 @@ impl Question for TcpRequest {
             return Form::made::<PostIssueRow>(self.posts_sql(), answer).shows(&ISSUES).top(self.top);
         }
         let sql = if self.show_retransmit { self.retransmits_sql() } else { self.sql() };
-        let form = Form::made::<TcpRow>(sql, Self::told).top(self.top);
+        let form = Form::made::<TcpRow>(sql, Self::compute).top(self.top);
         let form = form.shows_as(&CONNECTIONS, |row| Connection { row, retransmits: Vec::new() });
         if self.show_retransmit { form.with_fields(fields::<RetransmissionColumns>()) } else { form }
     }
 }
 
 impl TcpRequest {
-    /// Connections, and with retransmissions these in place of them for machines.
-    fn told(&self, session: &Session) -> Result<Answer> {
+    /// Connections; with retransmissions machine output has these in place of the connections.
+    fn compute(&self, session: &Session) -> Result<Answer> {
         let TcpAnswer { rows, retransmits, .. } = self.ask(session)?;
         let shown = retransmits.into_iter().map(|all| self.shown(all));
         let all = rows.into_iter().zip(shown).map(|(row, retransmits)| Connection { row, retransmits });

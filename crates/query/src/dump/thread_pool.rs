@@ -31,7 +31,7 @@ declare! {
     pub row ThreadPoolRow: process {
         ts_ns: i64 = "When.",
         worker_threads: Option<i64> = "Worker threads that there shall be from then on.",
-        since_last_ns: Option<i64> = "Time since the change before with such a reason, in the same process.",
+        since_last_ns: Option<i64> = "Time since the previous change with this reason in the process.",
         reason: Option<String> = "Why, by name.",
         throughput: Option<f64> = "Work that was done, as the runtime measures it.",
         ..process = "Process; missing if it is not known.",
@@ -94,6 +94,7 @@ impl ThreadPoolRequest {
         let reason = self.reason.as_deref().unwrap_or(STARVATION);
         conditions.extend(text_condition("thread_pool_reason_name(e.reason)", Some(reason)));
         conditions.extend(self.processes.conditions());
+        // Applied last: the first change of the range still has its distance to the one before.
         let time: Vec<String> = range_condition("ts_ns", self.time).into_iter().collect();
         format!(
             "SELECT *
@@ -118,6 +119,7 @@ ORDER BY changes, process_key, ts_ns",
     /// No events of thread pools were recorded, or nothing of .NET at all; the query fails.
     pub fn ask(&self, session: &Session) -> Result<ThreadPoolAnswer> {
         if !has_rows(session, "thread_pool")? {
+            // An imported extract has only starvations: without rows none happened, or nothing was recorded.
             return if were_recorded(session)? { Ok(Vec::new()) } else { Err(missing(session)?) };
         }
         let rows: Vec<ThreadPoolRow> = ask(session, &self.sql())?;
@@ -144,7 +146,7 @@ fn missing(session: &Session) -> Result<Error> {
     Ok(if counts.iter().any(|count| count.rows > 0) {
         Error::NotRecorded {
             what: "events of thread pools, though it has others of the .NET runtime: whether a pool starved is not known",
-            how: "record the provider Microsoft-Windows-DotNETRuntime with the keyword 0x10000 (Threading), too",
+            how: "also record the provider Microsoft-Windows-DotNETRuntime with the keyword 0x10000 (Threading)",
         }
     } else {
         Error::NotRecorded {

@@ -48,13 +48,13 @@ impl Question for TimeRequest {
         true
     }
 
-    /// Only then is known what each trace is called, and whether one of them ran at that time.
+    /// Only with all answers is it known what each trace is called, and whether one of them ran at that time.
     fn across(&self, all: &mut [(&TraceInfo, &mut Answer)]) -> Result<Option<Answer>> {
         for (info, answer) in &mut *all {
-            let told: Vec<Line> =
+            let lines: Vec<Line> =
                 answer.rows_of::<Self, TimeRow>().map(|row| row.sentence(&info.file_name)).collect();
             if let Some(part) = answer.parts.last_mut() {
-                part.foot.extend(told);
+                part.foot.extend(lines);
             }
         }
         if all.iter().any(|(_, answer)| !answer.is_empty()) {

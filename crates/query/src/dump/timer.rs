@@ -11,7 +11,7 @@ use crate::range::{Range, Unit};
 declare! {
     /// Orders of sums and of single requests.
     pub orders TimerSort {
-        "duration" => Duration: "duration_ns" = "How long it held; of sums the time in which one of them held.",
+        "duration" => Duration: "duration_ns" = "How long a request held; for sums the time in which at least one held.",
         "tick" => Tick: "-resolution_ns" = "Finest tick.",
         "count" => Count: "count" / "start_ns" = "How many.",
         "time" => Time: "coalesce(start_ns, 0)" = "Time of the request.",
@@ -28,7 +28,7 @@ declare! {
         kind: Option<String> = option("KINDS"),
         /// Only requests that reach into this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// Only ticks that are so far apart (us)
+        /// Only ticks with such a period (us)
         tick: Range = option("A..B").unit(Unit::Microseconds),
         /// Single requests
         details: bool = option("").shape(),
@@ -41,11 +41,11 @@ declare! {
         kind: String = "`process`: a process asked; `kernel`: a driver or the kernel did; `system`: the tick that was in force.",
         resolution_ns: i64 = "Time from tick to tick; 0 where a driver took its request back.",
         count: i64 = "Requests.",
-        start_ns: Option<i64> = "The first one; missing if it was there when recording began.",
-        end_ns: Option<i64> = "Until when the last one held; missing if it went on.",
-        duration_ns: i64 = "Time in which one of them held, within the trace.",
+        start_ns: Option<i64> = "Start of the first request; missing if it was made before the trace.",
+        end_ns: Option<i64> = "End of the last request; missing if it held to the end of the trace.",
+        duration_ns: i64 = "Time in which at least one request held, within the trace.",
         share_percent: Option<f64> = "Part of the trace, in percent.",
-        is_ignored: Option<bool> = "Whether the system did not follow; missing where nothing says it.",
+        is_ignored: Option<bool> = "Whether the system did not follow; missing where that was not recorded.",
         application: Option<String> = "Path of the program, as the event reports it.",
         ..process = "Process that asked.",
         ..process_details,
@@ -99,10 +99,14 @@ impl TimerRequest {
         conditions.extend(text_condition("r.kind", self.kind.as_deref()));
         conditions.extend(overlap_condition(start, end, self.time));
         conditions.extend(range_condition("r.resolution_ns", self.tick));
+        // Rows are grouped by this number: the start of each request, or one number for all requests of a
+        // process.
         let (group, sort) = match self.details {
             true => ("coalesce(r.start_ns, -1)", self.sort.single_sql()),
             false => ("0", self.sort.sql()),
         };
+        // Aggregates skip missing values: one request that was there before the trace leaves the start of the
+        // sum unknown, and one that stayed its end.
         format!(
             "SELECT r.*, {PROCESS_COLUMNS}, 100.0 * r.duration_ns / nullif(r.trace_ns, 0) AS share_percent,
   CAST({sort} AS DOUBLE) AS sort_value

@@ -48,7 +48,7 @@ impl TraceInfo {
         Ok(Self { baseline: values.into_iter().next().map(|value| value.value), ..self })
     }
 
-    /// Where its time begins.
+    /// Where its time starts.
     #[must_use]
     pub fn clock(&self) -> TraceClock {
         let bias_minutes = self.time_zone_bias_minutes.and_then(|bias| i32::try_from(bias).ok());

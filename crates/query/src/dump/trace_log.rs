@@ -23,9 +23,8 @@ declare! {
         processes: ProcessQuery = group(),
         /// How many rows from the end of the list
         top: Top = group(),
-        /// Only these providers, by name or GUID, with a colon and events behind them: p1:ev1,ev2;p2:7;!p3.
-        /// Events are ids, patterns with *
-        /// and ?, or parts of names; ! excludes
+        /// Only these providers, by name or GUID, followed by a colon and events: p1:ev1,ev2;p2:7;!p3. Events
+        /// are ids, patterns with * and ?, or parts of names; ! excludes
         providers: Option<String> = option("LIST").called("provider").of(NAMES),
         /// Rows: provider (in each process), kind of event, or each event. Without it kinds if --provider
         /// names no events, events if it does
@@ -65,12 +64,12 @@ declare! {
     /// Events of a provider in a process.
     pub row ProviderRow: process {
         provider: Option<String> = "Name of the provider, if known.",
-        provider_guid: String = "Its GUID.",
+        provider_guid: String = "GUID of the provider.",
         ..process = "Process; missing if it is not known.",
         count: i64 = "Events.",
         kinds: i64 = "Kinds of events.",
-        first_ns: i64 = "Time of the first one.",
-        last_ns: i64 = "Time of the last one.",
+        first_ns: i64 = "Time of the first event.",
+        last_ns: i64 = "Time of the last event.",
         provider_count: i64 = "Events of the provider in all processes.",
         ..process_details,
     }
@@ -78,14 +77,14 @@ declare! {
     /// Events of one kind.
     pub row KindRow {
         provider: Option<String> = "Name of the provider, if known.",
-        provider_guid: String = "Its GUID.",
+        provider_guid: String = "GUID of the provider.",
         event: Option<String> = "Name of the event, if known.",
         event_id: i64 = "Id of the event.",
         described_by: Option<String> = "What describes it: `tracelogging`, `eventsource`, …",
         count: i64 = "Events.",
-        processes: i64 = "Processes that wrote them.",
-        first_ns: i64 = "Time of the first one.",
-        last_ns: i64 = "Time of the last one.",
+        processes: i64 = "Processes that wrote such events.",
+        first_ns: i64 = "Time of the first event.",
+        last_ns: i64 = "Time of the last event.",
     }
 
     /// An event.
@@ -94,14 +93,14 @@ declare! {
         ..process = "Process; missing if it is not known.",
         tid: Option<i64> = "Thread id.",
         provider: Option<String> = "Name of the provider, if known.",
-        provider_guid: String = "Its GUID.",
+        provider_guid: String = "GUID of the provider.",
         event: Option<String> = "Name of the event, if known.",
         event_id: i64 = "Id of the event.",
         level: i64 = "Level: 1 critical … 5 verbose.",
         opcode: i64 = "Opcode.",
         keyword: i64 = "Keyword as bit pattern.",
         described_by: Option<String> = "What describes it: `tracelogging`, `eventsource`, …",
-        message: Option<String> = "Its text where a file has one for it, else its fields as text.",
+        message: Option<String> = "Text of the event where a file has one, else its fields as text.",
         fields: Option<String> = "Fields as a JSON object.",
         stack_id: Option<i64> = "Stack.",
         ..process_details,
@@ -142,9 +141,8 @@ impl Question for TraceLogRequest {
     }
 }
 
-/// What describes the events that are shown if nothing else is asked for: themselves, or files of the user,
-/// who names
-/// them because he wants to see their events.
+/// What describes the events that are shown if nothing else is asked for: the events themselves, or files of
+/// the user, who names such files to see their events.
 const OWN: &str = "'tracelogging', 'eventsource', 'manifest', 'tmf'";
 
 /// What an event says: its text where a file has one for it, else its fields.
@@ -156,7 +154,7 @@ fn message(prefix: &str) -> String {
 }
 
 impl TraceLogRequest {
-    /// With stacks, since machines get them.
+    /// The answer with stacks, since machine output always has them.
     fn with_stacks(&self, session: &Session) -> Result<Answer> {
         Self { stacks: true, ..self.clone() }.answer_for_people(session)
     }
@@ -186,6 +184,7 @@ impl TraceLogRequest {
                 .as_deref()
                 .map(|filter| format!("wildcard_match({}, {})", message("e."), quoted(filter))),
         );
+        // Within the rows that sums are made of, so that sums count only the first events as well.
         let limit = self.max_count.map(|count| format!("\nORDER BY e.ts_ns, e.cpu\nLIMIT {count}"));
         format!(
             "SELECT e.ts_ns, e.cpu, e.process_key, {PROCESS_COLUMNS}, t.tid, e.provider, e.provider_guid, e.name AS event, e.event_id,
@@ -275,6 +274,8 @@ ORDER BY {order}, provider_guid",
     }
 
     fn rows<R: super::FromRows>(&self, session: &Session, sql: &str) -> Result<Vec<R>> {
+        // Counted apart from the filters: events that no filter passes are an empty answer, and not a trace
+        // without such events.
         let own = if self.all_events { String::new() } else { format!(" WHERE described_by IN ({OWN})") };
         let counts: Vec<super::Count> =
             ask(session, &format!("SELECT count(*) AS rows FROM generic_event{own}"))?;

@@ -2,7 +2,7 @@
 //! tracing itself cost.
 
 use super::sql::{any_text_condition, ends, filtered, text_condition};
-use super::trace_stats_foot::told;
+use super::trace_stats_foot::with_foot;
 use super::{Recorded, Top};
 use crate::question::Format::{Fixed, Id, Megabytes, Whole, Word};
 use crate::question::{Answer, Column, Form, Question, Ranked, View, group, option};
@@ -96,7 +96,7 @@ const KINDS: View<TraceStatsRequest, TraceStatsRow> = View::new(
         Kind::new("Provider", "Provider", Word, |_, row| {
             row.provider.clone().or_else(|| row.provider_guid.clone()).into()
         })
-        .or("(not told apart)"),
+        .or("(other kinds)"),
         Kind::new("Guid", "GUID", Word, |_, row| row.provider_guid.clone().into()).hidden(),
     ],
     |row| row.sort_value,
@@ -127,11 +127,11 @@ impl Question for TraceStatsRequest {
     fn form(&self) -> Form<Self> {
         let form = match self.by {
             TraceStatsBy::Second => Form::of(self.seconds_sql(), |asked: &Self, session, rows| {
-                told(Answer::rows(asked, &SECONDS, rows), session)
+                with_foot(Answer::rows(asked, &SECONDS, rows), session)
             })
             .shows(&SECONDS),
             _ => Form::of(self.sql(), |asked: &Self, session, rows| {
-                told(Answer::rows(asked, &KINDS, rows), session)
+                with_foot(Answer::rows(asked, &KINDS, rows), session)
             })
             .shows(&KINDS),
         };
@@ -153,6 +153,7 @@ impl TraceStatsRequest {
                 .collect();
         all.extend(text_condition("name", self.event.as_deref()));
         if !self.time.is_unlimited() {
+            // Events are counted by whole second, so that a second is in or out as a whole.
             let (from, to) = ends(self.time);
             all.push(format!("second * 1000000000 BETWEEN {from} AND {to}"));
         }
@@ -169,6 +170,8 @@ impl TraceStatsRequest {
             "CAST(NULL AS VARCHAR) AS event, CAST(NULL AS INT) AS event_id, CAST(NULL AS INT) AS opcode, CAST(NULL AS INT) AS version"
         };
         let sort = self.sort.unwrap_or_default().sql();
+        // The table counts kinds by second: the peak of a provider is the largest sum over its kinds in one
+        // second, not the largest count of a kind.
         format!(
             "SELECT *, CAST({sort} AS DOUBLE) AS sort_value,
   CAST(record_bytes AS DOUBLE) / nullif(sum(record_bytes) OVER (), 0) AS bytes_ratio

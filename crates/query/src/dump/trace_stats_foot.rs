@@ -23,7 +23,8 @@ declare! {
 const TRACING: &str = "tag_set = 'default' AND tag LIKE '%ETW%Tracing%'";
 
 /// Says what the whole trace holds, below the rows.
-pub(super) fn told(answer: Answer, session: &Session) -> Result<Answer> {
+pub(super) fn with_foot(answer: Answer, session: &Session) -> Result<Answer> {
+    // Aggregates without groups are one row even where a table is empty, so that the joins keep the trace.
     let sql = format!(
         "SELECT CAST(t.duration_ns AS DOUBLE) / 1e9 AS seconds, c.events, c.record_bytes, t.lost_events, t.lost_buffers,
   c.silent_seconds, g.tracing_ns, g.cpu_ns
@@ -40,6 +41,7 @@ CROSS JOIN (SELECT coalesce(sum(cpu_ns) FILTER (WHERE {TRACING}), 0) AS tracing_
 
 fn lines(whole: &OfTrace) -> Vec<Line> {
     let (events, bytes) = (whole.events.unwrap_or_default(), whole.record_bytes.unwrap_or_default());
+    // A trace of a single event has no length.
     let per_second = |number: i64| (number as f64 / whole.seconds.max(1e-9)).round() as i64;
     let mut all = vec![
         Line::new("The trace: ")

@@ -13,10 +13,10 @@ declare! {
     /// Orders of sums and of single delays.
     pub orders UiDelaySort {
         "duration" => Duration: "union_ns" / "d.duration_ns" =
-            "Time in which one was under way; of single delays how long they were.",
-        "max" => Max: "max_duration_ns" / "d.duration_ns" = "Longest one.",
+            "Time in which at least one delay was under way; of single delays their length.",
+        "max" => Max: "max_duration_ns" / "d.duration_ns" = "Longest delay.",
         "count" => Count: "count" / "d.start_ns" = "How many.",
-        "time" => Time: "union_ns" / "d.start_ns" = "Begin, of single delays.",
+        "time" => Time: "union_ns" / "d.start_ns" = "Start of single delays.",
     }
 
     /// Which delays.
@@ -28,9 +28,10 @@ declare! {
         top: Top = group(),
         /// Only this kind: no look at messages, input that waited, the cursor that asks to wait
         kind: Option<String> = option("KIND").among(&["message", "input", "wait-cursor"]),
-        /// Only delays of windows of such a class, or below such a one (*, ?, several with ;, ! excludes)
+        /// Only delays of windows of such a class, or inside one of such a class (*, ?, several with ;, !
+        /// excludes)
         class: Option<String> = option("NAMES").called("class-name"),
-        /// Only delays that were so long (ms)
+        /// Only delays of such a length (ms)
         duration: Range = option("A..B").unit(Unit::Milliseconds),
         /// Only delays that reach into this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
@@ -49,14 +50,14 @@ declare! {
         count: i64 = "Delays.",
         union_ns: i64 = "Time in which at least one of them was under way.",
         duration_ns: i64 = "Sum of their lengths.",
-        max_duration_ns: i64 = "Longest one.",
+        max_duration_ns: i64 = "Longest delay.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",
     }
 
     /// A delay.
     pub row UiDelayEvent: process {
-        start_ns: i64 = "Begin.",
+        start_ns: i64 = "Start.",
         ts_ns: i64 = "End.",
         duration_ns: i64 = "How long.",
         kind: String = "`message`, `input` or `wait_cursor`.",
@@ -69,11 +70,11 @@ declare! {
         image_path: Option<String> = "Path of the program.",
         package: Option<String> = "Package, of programs of the store.",
         message_id: Option<i64> = "The message that the thread worked on.",
-        wparam: Option<i64> = "Its first parameter.",
+        wparam: Option<i64> = "First parameter of the message.",
         flags: Option<i64> = "Bits that describe the thread.",
         cursor_type: Option<i64> = "Which cursor was shown.",
         stack_id: Option<i64> = "The stack.",
-        stack: Option<String> = "Its frames, innermost first, if they are asked for.",
+        stack: Option<String> = "Frames of the stack, innermost first, if they are asked for.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",
     }
@@ -170,6 +171,7 @@ impl UiDelayRequest {
         let sort = self.sort.sql();
         let keys =
             "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, kind";
+        // Several threads of a program can be late at the same time: their union is how long the user waited.
         format!(
             "SELECT *, CAST({sort} AS DOUBLE) AS sort_value
 FROM (

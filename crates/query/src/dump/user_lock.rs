@@ -1,4 +1,4 @@
-//! The global lock of the window manager: who waited for it and who had it, by process or thread, or single
+//! The global lock of the window manager: who waited for it and who held it, by process or thread, or single
 //! acquisitions.
 
 use super::sql::{
@@ -22,9 +22,9 @@ declare! {
         by_thread: bool = option("WHAT").called("by").either("process", "thread").shape(),
         /// Only this mode
         mode: Option<String> = option("MODE").among(&["exclusive", "shared"]),
-        /// Only acquisitions that waited so long (ms)
+        /// Only acquisitions with such a wait (ms)
         wait: Range = option("A..B").unit(Unit::Milliseconds),
-        /// Only acquisitions after which the thread had the lock so long (ms)
+        /// Only acquisitions after which the thread held the lock for such a time (ms)
         hold: Range = option("A..B").unit(Unit::Milliseconds),
         /// Only acquisitions in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
@@ -51,7 +51,7 @@ declare! {
         "max-hold" => MaxHold: "coalesce(max_hold_ns, 0)" / "coalesce(l.hold_ns, 0)" = "Longest hold.",
         "count" => Count: "acquisitions" / "coalesce(l.acquire_ns, l.release_ns)" = "Acquisitions.",
         "time" => Time: "wait_ns" / "coalesce(l.acquire_ns, l.release_ns)" =
-            "Time of the acquisition, of single ones.",
+            "Time of single acquisitions.",
     }
 
     /// Acquisitions of a process or thread.
@@ -59,14 +59,14 @@ declare! {
         ..process = "Process; missing if it is not known.",
         tid: Option<i64> = "Thread id, with rows for each thread.",
         acquisitions: i64 = "Acquisitions.",
-        exclusive: i64 = "Those that were exclusive.",
-        shared: i64 = "Those that were shared.",
-        slow: i64 = "Those that the system logged as slow ones, too.",
+        exclusive: i64 = "Exclusive acquisitions.",
+        shared: i64 = "Shared acquisitions.",
+        slow: i64 = "Acquisitions that the system also logged as slow.",
         wait_ns: i64 = "Sum of waits.",
         max_wait_ns: Option<i64> = "Longest wait.",
         released: i64 = "Acquisitions with a release.",
-        hold_ns: i64 = "Sum of the times between these.",
-        max_hold_ns: Option<i64> = "Longest one.",
+        hold_ns: i64 = "Total time from these acquisitions to their releases.",
+        max_hold_ns: Option<i64> = "Longest hold.",
         only_released: i64 = "Releases whose acquisition is not in the trace.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",
@@ -74,18 +74,18 @@ declare! {
 
     /// An acquisition.
     pub row UserLockEvent: process {
-        acquire_ns: Option<i64> = "When the thread had the lock; missing where only the release was told.",
-        release_ns: Option<i64> = "When it gave it back, if that was told.",
+        acquire_ns: Option<i64> = "When the thread got the lock; missing if only the release was recorded.",
+        release_ns: Option<i64> = "When the thread released the lock, if that was recorded.",
         mode: Option<String> = "`exclusive` or `shared`.",
-        wait_ns: Option<i64> = "How long it waited before.",
-        hold_ns: Option<i64> = "How long it had it.",
+        wait_ns: Option<i64> = "How long the thread waited for the lock.",
+        hold_ns: Option<i64> = "How long the thread held the lock.",
         told_hold_ns: Option<i64> =
-            "The same as the release tells it; older versions of Windows count the wait, too.",
-        is_slow: bool = "Whether the system logged it as a slow one, too.",
+            "Hold time as the release event reports it; older versions of Windows include the wait.",
+        is_slow: bool = "Whether the system also logged it as slow.",
         ..process = "Process; missing if it is not known.",
         tid: Option<i64> = "Thread.",
-        stack_id: Option<i64> = "The stack that acquired it.",
-        stack: Option<String> = "Its frames, innermost first, if they are asked for.",
+        stack_id: Option<i64> = "Stack of the acquisition.",
+        stack: Option<String> = "Frames of the stack, innermost first, if they are asked for.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",
     }
@@ -126,7 +126,7 @@ const ACQUISITIONS: View<UserLockRequest, UserLockEvent> = View::new(
         Single::new("Mode", "Mode", Word, |_, row| row.mode.clone().into()).or("(release)"),
         Single::new("Wait", "Wait ms", FineMilliseconds, |_, row| row.wait_ns.into()).cost(),
         Single::new("Hold", "Hold ms", FineMilliseconds, |_, row| row.hold_ns.into()).cost(),
-        Single::new("ToldHold", "Hold as told ms", FineMilliseconds, |_, row| row.told_hold_ns.into())
+        Single::new("ToldHold", "Reported hold ms", FineMilliseconds, |_, row| row.told_hold_ns.into())
             .cost()
             .hidden(),
         Single::new("Slow", "Slow", Word, |_, row| row.is_slow.then_some("slow").into()),
@@ -152,7 +152,7 @@ impl Question for UserLockRequest {
 }
 
 impl UserLockRequest {
-    /// Conditions on single acquisitions, which sums of processes know nothing of.
+    /// Conditions on single acquisitions, which sums of processes cannot answer.
     fn limits(&self) -> Vec<String> {
         let mut all = told_condition("l.wait_ns", self.wait);
         all.extend(told_condition("l.hold_ns", self.hold));
@@ -176,6 +176,8 @@ impl UserLockRequest {
         if !self.needs_rows() {
             return "SELECT *, CAST(NULL AS INT) AS thread_key FROM user_lock_process".to_owned();
         }
+        // A row without a mode is a release whose acquisition is not in the trace: it has neither a wait nor
+        // a hold, and is no acquisition.
         format!(
             "SELECT l.process_key, l.thread_key, l.mode, CASE WHEN l.mode IS NULL THEN 0 ELSE 1 END AS acquisitions,
     CASE WHEN l.is_slow THEN 1 ELSE 0 END AS slow, coalesce(l.wait_ns, 0) AS wait_ns, l.wait_ns AS max_wait_ns,

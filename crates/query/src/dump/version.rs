@@ -21,7 +21,7 @@ declare! {
         top: Top = group(),
         /// Only modules with these file names (*, ?, several with ;, ! excludes)
         dll: Option<String> = option("NAMES").of(NAMES),
-        /// Only modules where path, versions, product, company and description, one behind the other, fit
+        /// Only modules where path, versions, product, company and description, joined, fit
         version: Option<String> = option("TEXT"),
         /// Symbol files that are missing for code with CPU samples instead; only those with such names
         missing_pdb: Option<String> =
@@ -47,8 +47,8 @@ declare! {
     /// A symbol file that was not found for a module with CPU samples.
     pub row MissingPdb {
         pdb: String = "File name of the symbol file.",
-        pdb_age: Option<i64> = "Age.",
-        pdb_guid: Option<String> = "Identity.",
+        pdb_age: Option<i64> = "Age of the symbol file.",
+        pdb_guid: Option<String> = "GUID of the symbol file.",
         module: String = "File name of the module.",
         cpu_ns: i64 = "Highest sampled CPU of one address of it without a name in one process.",
         all_pdbs: i64 = "Symbol files of all modules.",
@@ -113,7 +113,7 @@ impl Question for VersionRequest {
             };
             return Form::made::<MissingPdb>(missing_pdbs_sql(Some(filter)), answer).shows(&MISSING);
         }
-        // The largest ones that are asked for are processes, not rows.
+        // `top` counts processes, not rows.
         Form::made::<ModuleRow>(self.sql(), |asked: &Self, session| {
             let groups = asked.ask(session)?.into_iter().map(|group| group.rows).collect();
             let shows =
@@ -132,6 +132,7 @@ impl VersionRequest {
         conditions.extend(text_condition("m.name", self.dll.as_deref()));
         let text = "concat_ws(' ', m.path, m.file_version, m.product_version, m.product_name, m.company, m.description)";
         conditions.extend(text_condition(text, self.version.as_deref()));
+        // All modules of a process are counted before the filters leave some of them out.
         format!(
             "SELECT m.process_key, {PROCESS_COLUMNS}, m.name AS module, m.path, m.file_version, m.product_version, m.product_name,
   m.company, m.description, m.size AS size_bytes, m.all_modules
@@ -159,6 +160,7 @@ ORDER BY lower(p.name) NULLS FIRST, p.pid, m.process_key, lower(m.name), m.path,
 /// The question which symbol files are missing, for those whose file names pass the filter.
 #[must_use]
 pub fn missing_pdbs_sql(filter: Option<&str>) -> String {
+    // Linkers store the path of the symbol file on the build machine; only its last part is the name.
     let pdb = "regexp_replace(m.pdb_name, '^.*[\\\\/]', '')";
     let mut conditions = vec!["m.pdb_name IS NOT NULL".to_owned()];
     conditions.extend(text_condition(pdb, filter));
@@ -179,11 +181,11 @@ ORDER BY cpu_ns, pdb",
 /// Symbol files that are missing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MissingPdbs {
-    /// Those of code with CPU samples, those with most CPU last.
+    /// Symbol files of code with CPU samples, the one with the most CPU last.
     pub rows: Vec<MissingPdb>,
     /// Symbol files of all modules, as far as they are known.
     pub all_pdbs: i64,
-    /// Whether the extract was imported: such a one knows only symbol files that were not found.
+    /// Whether the extract was imported: an imported one knows only symbol files that were not found.
     pub is_imported: bool,
 }
 
@@ -216,6 +218,7 @@ impl MissingPdbs {
 pub fn missing_pdbs(session: &Session, filter: Option<&str>) -> Result<MissingPdbs> {
     MODULE.check(session, true)?;
     let rows: Vec<MissingPdb> = ask(session, &missing_pdbs_sql(filter))?;
+    // The number is a column of the rows, and has to be asked for where there are none.
     let all_pdbs = match rows.first() {
         Some(row) => row.all_pdbs,
         None => {

@@ -148,7 +148,7 @@ const STACKS: View<VirtualAllocRequest, VirtualStackRow> = View::new(
 )
 .with_below(|_, row| frames(row.stack.as_deref()));
 
-/// What stands above the stacks of a process: sums over all of them, whatever is shown of them.
+/// The line above the stacks of a process: sums over all of its stacks, whichever are shown.
 fn of_process(group: Group<VirtualStackRow, VirtualAllocTotal>) -> (Line, Vec<VirtualStackRow>) {
     let Group { total, rows } = group;
     let process = rows.first().map_or_else(Line::default, |row| Line::new("  ").value(ProcessLine, row));
@@ -200,7 +200,7 @@ impl Question for VirtualAllocRequest {
     }
 }
 
-/// What stacks are put together by.
+/// How stacks are grouped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StackBy {
     /// Each stack; with its text or without it.
@@ -223,8 +223,8 @@ impl VirtualAllocRequest {
         }
     }
 
-    /// What the request means for stacks: those whose commits were all given back are no answer to what was
-    /// not.
+    /// The request as it is asked of stacks: one whose commits were all given back is no answer to what was
+    /// not given back.
     fn of_what_is_left(&self) -> Self {
         let mut asked = self.clone();
         let is_of_rest =
@@ -243,7 +243,7 @@ impl VirtualAllocRequest {
         VIRTUAL_ALLOC.check(session, true)?;
         let rows: Vec<VirtualStackRow> = ask(session, &self.stacks_sql(by))?;
         let is_method = matches!(by, StackBy::Method(_));
-        // Sums are those of all stacks, whatever is shown of them.
+        // Sums count all stacks, whichever are shown.
         let mut groups = grouped(rows, |row| row.process_key, Top::default(), |rows| total(rows, is_method));
         let top = Top { count: Some(self.top_stacks.count), skip: self.top_stacks.skip };
         groups.iter_mut().for_each(|group| top.cut(&mut group.rows));

@@ -16,7 +16,7 @@ declare! {
         releases: i64 = "Releases.",
         reserves: i64 = "Reservations without a commit.",
         max_commit_bytes: i64 = "Largest commit.",
-        peak_bytes: i64 = "The most that it had committed at one time, of what was committed in the trace.",
+        peak_bytes: i64 = "Most memory that it had committed at one time, of what was committed in the trace.",
         ..process_details,
         sort_value: f64 = "What the rows are sorted by.",
     }
@@ -25,7 +25,7 @@ declare! {
     pub row VirtualStackRow: process {
         ..process = "Process; missing if it is not known.",
         stack_id: Option<i64> = "The stack, with rows for each stack; missing where none was recorded.",
-        stack: Option<String> = "Its frames, innermost first, if they are asked for.",
+        stack: Option<String> = "Frames of the stack, innermost first, if they are asked for.",
         method: Option<String> = "The method, with rows for each method.",
         outstanding_bytes: i64 = "Bytes of pages that were committed and not given back.",
         outstanding_commits: i64 = "Commits with such pages.",
@@ -45,9 +45,9 @@ declare! {
         address: String = "First address, in hexadecimal digits.",
         size_bytes: i64 = "Bytes.",
         flags: String = "Flags, in hexadecimal digits.",
-        outstanding_bytes: i64 = "Bytes of it that were not given back.",
-        stack_id: Option<i64> = "The stack.",
-        stack: Option<String> = "Its frames, innermost first, if they are asked for.",
+        outstanding_bytes: i64 = "Bytes of the allocation that were not given back.",
+        stack_id: Option<i64> = "Stack of the allocation.",
+        stack: Option<String> = "Frames of the stack, innermost first, if they are asked for.",
         ..process_details,
     }
 }

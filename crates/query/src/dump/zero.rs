@@ -13,7 +13,7 @@ declare! {
             "The first sample or switch-in of such a method, if there is none of such a stack tag.",
         "last" => Last = "The last sample or switch-out of such a method or stack tag.",
         "process-start" => ProcessStart = "The start of a process with such a command line.",
-        "process-end" => ProcessEnd = "Its end.",
+        "process-end" => ProcessEnd = "The end of a process with such a command line.",
     }
 }
 
@@ -49,6 +49,7 @@ impl OptionValue for ZeroTime {
         };
         let (word, filter) =
             text.split_once(':').map_or((text.as_str(), None), |(word, filter)| (word, Some(filter)));
+        // Also without hyphens and in any case, as command lines of ETWAnalyzer have these words.
         let plain = |word: &str| word.to_ascii_lowercase().replace('-', "");
         let found = ZeroMode::WORDS.iter().find(|(known, _)| plain(known) == plain(word));
         if found.is_none() && plain(word) != "none" {
@@ -67,7 +68,7 @@ impl OptionValue for ZeroTime {
 }
 
 declare! {
-    /// What fits.
+    /// How many times fit, and the outermost ones.
     row Fitting {
         count: i64 = "How many.",
         first_ns: Option<i64> = "The earliest.",
@@ -79,7 +80,7 @@ declare! {
 const CLOSE_NS: i64 = 10_000_000;
 
 impl ZeroTime {
-    /// What is taken from a time.
+    /// A time column with the zero subtracted.
     pub(super) fn moved(&self, column: &str) -> String {
         if self.mode.is_some() { format!("{column} - z.zero_ns") } else { column.to_owned() }
     }
@@ -111,10 +112,11 @@ impl ZeroTime {
                 )
             })
             .collect();
+        // Where nothing fits, 0 leaves the times as they are.
         format!("\nCROSS JOIN (SELECT coalesce({}, 0) AS zero_ns) z", all.join(", "))
     }
 
-    /// Where fitting times are: what the second source has counts only if the first one has none.
+    /// Where fitting times are; the second source counts only if the first one has none.
     fn sources(&self, mode: ZeroMode) -> Vec<Source> {
         let of_process =
             ProcessQuery { process: self.process.clone(), ..ProcessQuery::default() }.conditions();
@@ -128,6 +130,7 @@ impl ZeroTime {
             table: format!("{table} m LEFT JOIN process p ON p.process_key = m.process_key"),
             conditions: with(name),
         };
+        // Stored sums know when a method or tag was first and last seen, so that no single events are needed.
         let of_methods =
             |time| vec![summed("cpu_method", "m.method", time), summed("cpu_tag", "m.tag", time)];
         let process =

@@ -1,4 +1,4 @@
-//! Extracts that are asked together answer as each does alone.
+//! Extracts that are asked together give the answers that each gives alone.
 
 use std::sync::Arc;
 

@@ -93,7 +93,7 @@ fn a_false_order_of_rows_is_an_error() {
         path.display()
     );
     assert_eq!(error, expected);
-    // What is no column of numbers is no order.
+    // Only a column of numbers can be an order of rows.
     for other in ["nothing", "is_idle"] {
         json["tables"]["cpu_sample"]["sorted_by"] = serde_json::json!([other]);
         std::fs::write(&manifest, json.to_string()).unwrap();
@@ -166,12 +166,12 @@ fn damaged_pages_are_an_error() {
     std::fs::write(&file, bytes).unwrap();
     let sql = "SELECT sum(ts_ns), sum(weight_ns) FROM cpu_sample";
     let named = format!("damaged extract: cpu_sample.parquet of {}: expected ", path.display());
-    // With checksums, by which damage is noticed when the bytes are read; small files are read when the
+    // Checksums reveal damage when the bytes are read; small files are read when the
     // extract is opened.
     let opened = Session::open(&[&path]).map_err(|error| error.to_string());
     let said = opened.map_or_else(|error| error, |session| error(&session, sql).to_string());
     assert!(said.starts_with(&named) && said.contains("with the checksum"), "{said}");
-    // Without, as in extracts of older versions: the decoder fails somewhere, and the file is found
+    // Without checksums, as in extracts of older versions: the decoder fails somewhere, and the file is found
     // afterwards, whichever of several it is.
     let manifest = path.join("manifest.json");
     let mut json: serde_json::Value = serde_json::from_slice(&std::fs::read(&manifest).unwrap()).unwrap();
@@ -316,7 +316,7 @@ fn joins_that_would_mix_extracts_are_refused() {
 }
 
 #[test]
-fn run_id_is_that_of_the_files_and_tells_traces_apart_as_trace_id_does() {
+fn run_id_is_that_of_the_files_and_distinguishes_traces_as_trace_id_does() {
     let folder = tempfile::tempdir().unwrap();
     let tables = || vec![rows(&samples(6)), rows(&processes(&["x", "y", "z"]))];
     let write = |name, hash| write_of(folder.path(), name, hash, tables());

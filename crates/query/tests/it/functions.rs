@@ -100,7 +100,7 @@ proptest! {
 
 #[test]
 fn many_groups_and_many_gaps() {
-    // More groups than a partial aggregation likes to keep, and intervals that come backwards.
+    // More groups than a partial aggregation likes to keep, and intervals in descending order.
     let switch = |n: i64| ContextSwitch {
         thread_key: (n / 2) as i32,
         in_ns: Some(1_000_000 - n * 10),

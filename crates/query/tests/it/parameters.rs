@@ -149,7 +149,7 @@ fn streams_of_arrow_hold_the_rows() {
 fn the_engine_does_what_its_page_says() {
     let session = one();
     for (sql, expected) in [
-        // Whole numbers wrap, sums of them, too; decimals and fractions do not.
+        // Whole numbers wrap, and so do sums of them; decimals and fractions do not.
         ("SELECT 9223372036854775807 + 1", "-9223372036854775808"),
         ("SELECT sum(x) FROM (VALUES (9223372036854775807), (1)) t(x)", "-9223372036854775808"),
         ("SELECT cast(2147483647 AS int) + cast(1 AS int)", "-2147483648"),

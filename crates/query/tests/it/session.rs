@@ -45,7 +45,7 @@ fn every_declared_table_can_be_named() {
 }
 
 #[test]
-fn several_extracts_are_told_apart_by_trace_id() {
+fn several_extracts_are_distinguished_by_trace_id() {
     let source = |name: &str, pid| Source::batches(name, vec![rows(&[process(0, pid, name)])]);
     let sources = vec![source("good", 1), source("bad", 2), Source::batches("none", vec![])];
     let session = Session::new(sources, &Options::default()).unwrap();
@@ -182,7 +182,7 @@ fn a_question_is_given_up_and_the_next_one_is_answered() {
     assert!(!matches!(answer.next(), Some(Ok(_))));
     assert!(matches!(session.sql("SELECT 1"), Err(Error::Cancelled)));
     assert!(matches!(session.frames(), Err(Error::Cancelled)));
-    // Whoever asks the same extracts with another switch is not concerned.
+    // Asking the same extracts with another switch is not affected.
     let other = session.again(&Options::default()).unwrap();
     assert_eq!(ask(&other, "SELECT count(*) FROM cpu_sample"), "200");
 }

@@ -265,7 +265,7 @@ fn stacks_have_numbers_by_the_names_of_their_code_in_every_trace() {
     let run = of_method("", "Run");
     let unnamed = of_offset(Some("a.dll"), Some(0x1a2b));
     let mut expected = vec![of_stack(0, run)];
-    // Its module is the same file, whatever the case of its name.
+    // Both names mean the same file, since Windows ignores the case of paths.
     for code in [unnamed, run, unnamed] {
         expected.push(of_stack(*expected.last().unwrap(), code));
     }

@@ -86,7 +86,7 @@ const METHODS: View<Asked, MethodRow> = View::new(
 .with_below(|asked, row| below(&asked.by, &row.kinds, &row.ready));
 
 /// Says how columns for machines add up.
-pub(super) fn tell(question: &CpuQuestion, fields: &mut [Field]) {
+pub(super) fn describe(question: &CpuQuestion, fields: &mut [Field]) {
     METHODS.tell(&Asked::new(question, None, CpuTotal::default()), |row: MethodRow| row, fields);
 }
 

@@ -87,6 +87,7 @@ fn sums(line: Line, (source, total): (Option<CpuSource>, CpuTotal), sort: CpuSor
 }
 
 /// What is summed up over extracts.
+// Sums are numbers, so that the source travels as one: how many of the extracts have it.
 fn numbers(source: Option<CpuSource>, total: CpuTotal) -> impl Iterator<Item = (&'static str, i64)> {
     let is = |of| i64::from(source == Some(of));
     let known = [
@@ -124,13 +125,13 @@ impl Question for CpuQuestion {
     fn form(&self) -> Form<Self> {
         let form = if self.over_time.is_some() {
             let form = Form::made::<CpuBucket>(self.over_time_sql(), over_time::answer);
-            return form.telling(over_time::tell);
+            return form.telling(over_time::describe);
         } else if self.asks_trees() {
-            Form::made::<TreeRow>(self.tree_request().sql(), trees::answer).telling(trees::tell)
+            Form::made::<TreeRow>(self.tree_request().sql(), trees::answer).telling(trees::describe)
         } else if self.asks_methods() {
-            Form::made::<MethodRow>(self.method_request().sql(), Self::told).telling(methods::tell)
+            Form::made::<MethodRow>(self.method_request().sql(), Self::compute).telling(methods::describe)
         } else {
-            Form::made::<CpuRow>(self.process_request().sql(), Self::told).telling(processes::tell)
+            Form::made::<CpuRow>(self.process_request().sql(), Self::compute).telling(processes::describe)
         };
         form.top(self.top)
     }
@@ -183,7 +184,7 @@ impl Question for CpuQuestion {
 
 impl CpuQuestion {
     /// Processes or methods.
-    fn told(&self, session: &Session) -> Result<Answer> {
+    fn compute(&self, session: &Session) -> Result<Answer> {
         if self.asks_waits() {
             check_waits(session)?;
         }

@@ -39,7 +39,7 @@ declare! {
         methods: Option<String> = option("NAMES").of(METHODS),
         /// Show these stack tags, paths with \ between; with --methods both
         stack_tags: Option<String> = option("TAGS").called("stack-tags").of(Among::TAGS),
-        /// Tag stacks by the rules of this file, too (.stacktags of Windows Performance Analyzer); can be
+        /// Also tag stacks by the rules of this file (.stacktags of Windows Performance Analyzer); can be
         /// repeated
         stack_tag_file: Vec<String> = option("FILE").called("stack-tag-file").shape(),
         /// Show a call tree of each process, from the outermost frames to what they call
@@ -67,7 +67,7 @@ declare! {
         top_methods: Option<usize> = option("N").called("top-methods").shape(),
         /// Leave the N largest methods of each process out first
         skip_methods: usize = option("N").called("skip-methods").shape(),
-        /// With --methods or --stack-tags: the idle process, too, which has what interrupts and DPCs did on
+        /// With --methods or --stack-tags: also the idle process, which has what interrupts and DPCs did on
         /// idle processors
         idle: bool = option("").shape(),
         /// Names of methods begin with their module: ntdll.dll!NtReadFile
@@ -86,21 +86,21 @@ declare! {
         ready_avg: Range = option("A..B").called("ready-avg").unit(Unit::Microseconds),
         /// Only rows with so many switch-ins
         switches: Range = option("A..B").unit(Unit::Count),
-        /// Only rows that are first seen then (s)
+        /// Only rows that are first seen in this part of the trace (s)
         first: Range = option("A..B").unit(Unit::Moment),
-        /// Only rows that are last seen then (s)
+        /// Only rows that are last seen in this part of the trace (s)
         last: Range = option("A..B").unit(Unit::Moment),
         /// Only rows with so much time from first to last (s)
         duration: Range = option("A..B").unit(Unit::Seconds),
         /// Only this part of the trace (s); intervals are clipped to it
         range: Range = option("A..B").unit(Unit::Moment),
-        /// Sums: total, only those of files; process, of files and processes; method or file, with rows, too;
+        /// Sums: total, only sums of files; process, of files and processes; method or file, also rows;
         /// none
         show_total: Option<String> = option("WHAT").called("show-total").among(&["none", "total", "process", "method", "file"]).output(),
         /// Show terminal sessions, threads, switch-ins, mean times ready and their percentiles, CPU by kind
         /// of core
         details: bool = option("").output(),
-        /// With --details: CPU by kind of core as it would be at nominal speed, too
+        /// With --details: also CPU by kind of core as it would be at nominal speed
         normalize: bool = option("").requires("details").excludes(&["no-frequency"]).output(),
         /// Leave CPU by kind of core out
         no_frequency: bool = option("").called("no-frequency").output(),
@@ -171,7 +171,7 @@ impl CpuQuestion {
     }
 
     fn asks_names(&self) -> bool {
-        // The N largest alone are those of what is asked for, which may be stack tags.
+        // --top-methods alone asks for methods; with --stack-tags it limits the stack tags.
         let top = self.top_methods.is_some() && self.stack_tags.is_none();
         self.methods.is_some() || top || self.by != By::Process
     }

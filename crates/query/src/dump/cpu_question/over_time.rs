@@ -12,7 +12,7 @@ use crate::question::{Answer, Column, Ranked, View};
 declare! {
     /// CPU in a part of the trace.
     pub row CpuBucket: process {
-        start_ns: i64 = "Begin of the part.",
+        start_ns: i64 = "Start of the part.",
         end_ns: i64 = "End of the part.",
         cpu_ns: i64 = "CPU in it.",
         machine_percent: f64 = "CPU in it, of all processors, in percent.",
@@ -48,7 +48,7 @@ const PARTS: View<Asked, CpuBucket> = View::new(
 .ranking(|_| Ranked::No);
 
 /// Says how columns for machines add up.
-pub(super) fn tell(_: &CpuQuestion, fields: &mut [Field]) {
+pub(super) fn describe(_: &CpuQuestion, fields: &mut [Field]) {
     PARTS.tell(&Asked { source: None }, |row: CpuBucket| row, fields);
 }
 
@@ -73,7 +73,8 @@ impl CpuQuestion {
         // The width of parts is rounded up, so that the last part is the shorter one and none is left over. A
         // sample at the very end belongs to the last part, not to one behind it.
         let parts = self.over_time.unwrap_or(1);
-        // The idle process has what interrupts did on idle processors; sums of processes leave it out, too.
+        // The idle process has what interrupts did on idle processors; sums of processes leave it out as
+        // well.
         let mut conditions = vec!["coalesce(p.pid, -1) <> 0".to_owned()];
         conditions.extend(self.processes.conditions());
         format!(

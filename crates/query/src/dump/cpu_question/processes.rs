@@ -84,7 +84,7 @@ const PROCESSES: View<Asked, Shown> = View::new(
 .with_merge(merged);
 
 /// Says how columns for machines add up.
-pub(super) fn tell(question: &CpuQuestion, fields: &mut [Field]) {
+pub(super) fn describe(question: &CpuQuestion, fields: &mut [Field]) {
     PROCESSES.tell(
         &Asked::new(question, None, CpuTotal::default()),
         |row| Shown { row, diff_ns: None },

@@ -43,12 +43,12 @@ const TREES: View<Asked, Shown> = View::new(
 .with_headings(|_, rows| rows.first().map(|it| it.heading.clone()))
 .with_above(|asked, it, before| {
     let is_first = before.is_none_or(|before| before.row.tree != it.row.tree || it.row.id == 0);
-    let is_told = asked.by.butterfly.is_some() && is_first && it.row.parent.is_none();
-    if is_told { vec![Line::new(format!("   {}:", it.row.tree))] } else { Vec::new() }
+    let is_shown = asked.by.butterfly.is_some() && is_first && it.row.parent.is_none();
+    if is_shown { vec![Line::new(format!("   {}:", it.row.tree))] } else { Vec::new() }
 });
 
 /// Says how columns for machines add up.
-pub(super) fn tell(question: &CpuQuestion, fields: &mut [Field]) {
+pub(super) fn describe(question: &CpuQuestion, fields: &mut [Field]) {
     let shown = |row| Shown { row, branch: String::new(), heading: Line::default() };
     TREES.tell(&Asked::new(question, None, CpuTotal::default()), shown, fields);
 }
@@ -132,7 +132,7 @@ pub(super) fn answer(question: &CpuQuestion, session: &Session) -> Result<Answer
     let has_no_names = question.by != By::Module && trees.iter().flat_map(|tree| &tree.rows).any(is_module);
     let by_module = has_no_names.then(|| {
         let how = "--min-percent 0 shows its addresses, `etwkit symbols load` gives names";
-        Line::new(format!("Code without names is told by module: {how}"))
+        Line::new(format!("Code without names is listed by module: {how}"))
     });
     Ok(Answer::groups(&asked, &TREES, trees.into_iter().map(shown).collect())
         .with_head(source_line(source, more).into_iter().chain(by_module)))
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_told_as_in_stacks() {
+    fn names_are_written_as_in_stacks() {
         let named = |module: Option<&str>, method: Option<&str>, folded| {
             let text = |text: Option<&str>| text.map(str::to_owned);
             name(&TreeRow { module: text(module), method: text(method), folded, ..TreeRow::default() })

@@ -36,7 +36,7 @@ fn collections() -> Session {
         collection(1, 1, 0, 0, [10, 4, 5]),
         collection(1, 2, 2, 1, [20, 400, 3]),
         collection(1, 3, 0, 0, [30, 2, 2]),
-        // Its stops were not recorded.
+        // Suspensions were not recorded for this one.
         collection(2, 1, 1, 0, [40, 6, 0]),
     ];
     Session::from_batches(vec![rows(&[process(1, 4, "a.exe"), process(2, 8, "b.exe")]), rows(&all)]).unwrap()

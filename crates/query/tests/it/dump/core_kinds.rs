@@ -120,7 +120,7 @@ fn methods_of_modules_with_one_name_have_their_own_kinds() {
 }
 
 #[test]
-fn a_machine_with_one_kind_of_core_tells_nothing() {
+fn a_machine_with_one_kind_of_core_has_no_values() {
     assert_eq!(processes(&session(&[0])), [CoreKinds::default(), CoreKinds::default()]);
     let answer = MethodRequest::default().ask(&session(&[])).unwrap();
     assert!(answer.processes[0].rows.iter().all(|row| row.kinds == CoreKinds::default()));

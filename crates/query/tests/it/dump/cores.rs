@@ -110,7 +110,7 @@ fn processes_have_a_row_for_each_kind_the_fastest_first() {
 }
 
 #[test]
-fn priorities_are_summed_up_over_processes_or_told_apart() {
+fn priorities_are_summed_up_over_processes_or_listed_separately() {
     let row = |r: &etwkit_query::dump::cores::PriorityRow| {
         (
             r.pid,
@@ -165,8 +165,8 @@ fn cores_count_that_a_thread_of_the_process_was_allowed_to_run_on() {
         let [first, second] = groups;
         let session = Session::from_batches(vec![
             rows(&[process(1, 4, "a.exe"), process(2, 8, "b.exe")]),
-            // Of the first process one thread began on processor 0 and went to 2, the other one stayed on 0;
-            // the second has no mask.
+            // One thread of the first process started on processor 0 and went to 2, the other one stayed on
+            // 0; the second has no mask.
             rows(&[thread(0, 1, Some(0b1)), thread(1, 1, Some(0b1)), thread(2, 2, None)]),
             rows(&[ThreadAffinity { thread_key: 0, affinity: 0b100, ..ThreadAffinity::default() }]),
             rows(&[core(0, 0, first), core(1, 0, first), core(2, 1, second), core(3, 1, second)]),
@@ -235,7 +235,7 @@ fn methods_stand_below_the_largest_of_their_process_and_are_filtered_as_printed(
 }
 
 #[test]
-fn a_trace_that_tells_nothing_says_so() {
+fn a_trace_without_cores_says_so() {
     let empty = Session::from_batches(vec![rows::<Process>(&[process(1, 4, "a.exe")])]).unwrap();
     let error = CoresRequest::default().ask(&empty, &CoresTable::ALL).unwrap_err();
     assert!(matches!(error, Error::NotRecorded { .. }), "{error}");

@@ -299,7 +299,7 @@ fn methods_are_limited_by_every_number() {
     }
 }
 
-/// Begin of the part in ms, CPU in µs, thousandths of the machine, process with the most and its CPU in µs.
+/// Start of the part in ms, CPU in µs, thousandths of the machine, process with the most and its CPU in µs.
 fn over_time(session: &Session, question: &CpuQuestion) -> Vec<String> {
     let form = question.form();
     let rows: Vec<CpuBucket> = form.ask(session).unwrap_or_else(|error| panic!("{error}\n{}", form.sql));

@@ -24,7 +24,7 @@ use crate::support::rows;
 
 type Tables = Vec<(&'static Table, Vec<RecordBatch>)>;
 
-/// A call of the scanner (frame 0) or the backup (frame 1) that began and ended at these milliseconds.
+/// A call of the scanner (frame 0) or the backup (frame 1) that started and ended at these milliseconds.
 fn call(
     frame_id: i32,
     process_key: i32,
@@ -194,7 +194,7 @@ fn word(word: Option<&str>) -> &str {
     word.unwrap_or("-")
 }
 
-/// Count, those that ended, failures, sum, longest; what the row is of.
+/// Count, ended calls, failures, sum, longest; what the row is of.
 fn of_filter(row: &MiniFilterRow) -> String {
     let numbers = format!("{} {} {}", row.count, row.ended, row.failures);
     let of = [&row.module, &row.phase, &row.operation, &row.path, &row.process];
@@ -213,7 +213,7 @@ fn calls_of_minifilters_are_added_up_by_driver_process_operation_and_file() {
         let operations = ["2 1 0 2 2 pre write", "1 1 0 5 5 post create", "2 2 1 21 20 pre create"];
         assert_eq!(answers(&by(MiniFilterBy::Operation), is_summary, of_filter), operations);
     }
-    // The same from single calls.
+    // Single calls give the same sums.
     let all = Range { min: 0, max: 100 * MS };
     let from_calls = MiniFilterRequest { time: all, ..MiniFilterRequest::default() };
     assert_eq!(answers(&from_calls, false, of_filter), drivers);
@@ -364,11 +364,11 @@ fn messages_name_who_called_which_service() {
 #[test]
 fn what_was_not_recorded_says_how_to_record_it() {
     let session = Session::from_batches(vec![rows(&[trace()])]).unwrap();
-    let told = [
+    let answers = [
         MiniFilterRequest::default().ask::<MiniFilterRow>(&session).map(|_| ()),
         PageFaultRequest::default().ask::<PageFaultRow>(&session).map(|_| ()),
         HardFaultRequest::default().ask::<HardFaultRow>(&session).map(|_| ()),
         AlpcRequest::default().ask::<AlpcRow>(&session).map(|_| ()),
     ];
-    assert!(told.iter().all(|told| matches!(told, Err(Error::NotRecorded { .. }))), "{told:?}");
+    assert!(answers.iter().all(|one| matches!(one, Err(Error::NotRecorded { .. }))), "{answers:?}");
 }

@@ -248,7 +248,7 @@ fn shared_is_by_file_where_parts_are_known_too() {
 
 /// The example of `docs/numbers/io.md`.
 #[test]
-fn priorities_tell_operations_apart() {
+fn priorities_distinguish_operations() {
     let did = |kind: &'static str, priority, init: i64, service: i64, size_bytes| DiskIo {
         kind,
         priority,

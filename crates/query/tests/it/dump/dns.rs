@@ -73,7 +73,7 @@ fn total_time_is_that_in_which_a_query_is_under_way() {
 }
 
 #[test]
-fn a_row_tells_what_became_of_its_queries() {
+fn a_row_says_what_became_of_its_queries() {
     let answer = ask(&DnsRequest::default());
     let [early, mail, www] = &answer.rows[..] else { panic!("{answer:?}") };
     assert_eq!((early.unstarted, early.unanswered, early.min_ns), (1, 0, None));

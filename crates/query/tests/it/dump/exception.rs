@@ -79,9 +79,9 @@ fn equal_exceptions_have_the_same_type_message_and_stack() {
     assert_eq!((groups[0].rows[0].rethrown, groups[0].rows[0].hresult), (1, Some(-0x7FF8_FFFE)));
 }
 
-/// With rules, which look at stacks, rows are put together in another way.
+/// Rules look at stacks, so that with rules equal exceptions are merged in Rust instead of SQL.
 #[test]
-fn stacks_tell_exceptions_apart_only_if_that_is_asked() {
+fn stacks_distinguish_exceptions_only_on_request() {
     let none = ExceptionFilters::parse(
         "f.xml",
         b"<ExceptionFilters><Filters><ExceptionFilterItem><ExceptionType>none</ExceptionType>\
@@ -156,7 +156,7 @@ fn rules_leave_exceptions_out() {
         (shown(&request), request.ask(&session()).unwrap().left_out, request.list(&session()).unwrap())
     };
     let stack = item("<ExceptionType>Sys.A</ExceptionType><StackTracePart>app!Main</StackTracePart>");
-    // Two of a.exe are left, of one type each; b.exe comes behind them no more.
+    // Two of a.exe are left, of one type each; b.exe no longer comes after it.
     let parse = item("<StackTracePart>Parse</StackTracePart>");
     let same =
         item("<ProcessName>a</ProcessName><ExceptionType>Sys.A</ExceptionType><Message>SAME</Message>");
@@ -207,7 +207,7 @@ fn without_exceptions_the_recording_is_named() {
 }
 
 #[test]
-fn marks_tell_their_distance_to_the_first_zero_mark() {
+fn marks_show_their_distance_to_the_first_zero_mark() {
     let asked = |request: &MarkRequest| -> Vec<(i64, i64, String)> {
         let rows = request.ask::<MarkRow>(&session());
         let rows = rows.unwrap_or_else(|error| panic!("{error}\n{}", request.sql()));

@@ -154,7 +154,7 @@ fn stacks_own_the_blocks_that_they_allocated() {
 }
 
 #[test]
-fn single_events_tell_what_is_left_of_them() {
+fn single_events_say_what_is_left_of_them() {
     let text = |row: &HeapEvent| {
         let (tid, size) = (row.tid.unwrap(), row.size_bytes.unwrap_or(-1));
         let address = row.address.as_deref().unwrap_or("-");

@@ -67,7 +67,7 @@ fn counts_are_scaled_before_they_are_limited() {
         count: Range { min: 6, max: i64::MAX },
         ..LbrRequest::default()
     };
-    // 5 × 1.5 and 4 × 1.5, rounded; that of `other` is too small.
+    // 5 × 1.5 and 4 × 1.5, rounded; the count of `other` is too small.
     assert_eq!(ask(&request), ["4 a.dll+0x1a main 6 6", "4 work main 8 11"]);
     let top = LbrRequest {
         methods: Some("*".into()),

@@ -43,7 +43,7 @@ fn session() -> Session {
             sample(1, Some(1), 4, 100, 50),
             sample(1, Some(2), 8, 30, 20),
             sample(500, Some(1), 4, 300, 50),
-            // Process id 8 was used again in between.
+            // Process id 8 was reused in between.
             sample(900, Some(1), 4, 80, 60),
             sample(900, Some(3), 8, 40, 10),
             sample(900, Some(4), 12, 90, 5),
@@ -88,7 +88,7 @@ fn filters_on_what_is_there_at_the_end() {
         (MemoryRequest { working_set: mib("..50"), ..all.clone() }, &[8, 12]),
         (MemoryRequest { private_working_set: mib("30..30"), ..all.clone() }, &[4]),
         (MemoryRequest { shared_commit: mib("1.."), ..all.clone() }, &[4]),
-        // What came in between counts with all that it has.
+        // A process that started in between counts with all that it has.
         (MemoryRequest { min_diff: 25, ..all.clone() }, &[8, 12]),
         (MemoryRequest { min_diff: 20, ..all.clone() }, &[8, 4, 12]),
         (MemoryRequest { top: Top { count: Some(1), skip: 0 }, ..all.clone() }, &[12]),
@@ -137,7 +137,7 @@ fn each_kind_of_sample_answers_without_the_other() {
 
 #[test]
 fn power_settings_of_each_moment() {
-    let told = |ts_ns, kind, guid: &str, value| PowerSetting {
+    let setting = |ts_ns, kind, guid: &str, value| PowerSetting {
         ts_ns,
         kind,
         setting_guid: guid.into(),
@@ -150,14 +150,14 @@ fn power_settings_of_each_moment() {
         profile: Some(2),
         power_source: Some("ac"),
         efficiency_class: Some(0),
-        ..told(1, "rundown", "36687f9e-e3a5-4dbf-b1dc-15eb381c6863", 33)
+        ..setting(1, "rundown", "36687f9e-e3a5-4dbf-b1dc-15eb381c6863", 33)
     };
     let session = Session::from_batches(vec![
         rows(&[
-            told(1, "rundown", boost, 2),
-            told(1, "rundown", unknown, 9),
+            setting(1, "rundown", boost, 2),
+            setting(1, "rundown", unknown, 9),
             of_profile,
-            told(5, "change", boost, 0),
+            setting(5, "change", boost, 0),
         ]),
         rows(&[PowerProfile { ts_ns: 0, previous: 0, profile: 2 }]),
     ])

@@ -24,7 +24,7 @@ fn method(module: Option<&str>, path: Option<&str>, method: &str, exclusive_ns: 
 /// Files of one name in several folders are several modules, whatever the case of a path; code without a file
 /// is .NET's if it has a name.
 #[test]
-fn modules_are_told_apart_by_their_paths() {
+fn modules_are_distinguished_by_their_paths() {
     let clr = Some("clr.dll");
     let methods = [
         method(clr, Some("C:\\v4\\clr.dll"), "a", 300),

@@ -66,7 +66,7 @@ fn counters_have_their_columns_and_what_follows_from_them() {
 }
 
 #[test]
-fn threads_are_told_apart_and_cut_to_the_largest() {
+fn threads_are_listed_separately_and_cut_to_the_largest() {
     let request = PmcRequest { per_thread: true, ..PmcRequest::default() };
     let threads: Vec<_> = ask(&session(), &request).iter().map(|row| (row.tid, row.cpi)).collect();
     assert_eq!(threads, [(Some(52), None), (Some(44), Some(1.5)), (Some(48), Some(250.0 / 300.0))]);
@@ -143,7 +143,7 @@ fn a_slice_belongs_to_a_range_with_its_end() {
 }
 
 #[test]
-fn what_is_not_there_is_told() {
+fn what_is_missing_is_reported() {
     let empty = Session::from_batches(vec![rows(&[process(1, 4, "a.exe")])]).unwrap();
     let error = PmcRequest::default().ask(&empty).unwrap_err();
     assert!(matches!(error, Error::NotRecorded { what: "performance counters", .. }), "{error}");

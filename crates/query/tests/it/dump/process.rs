@@ -25,7 +25,7 @@ fn session() -> Session {
             exit_code: Some(-1_073_741_819),
             ..process(2, 200, "cmd.exe")
         },
-        // The same id again; it ran on when the trace ended.
+        // The id is used again; this process ran on when the trace ended.
         Process {
             parent_pid: Some(100),
             parent_process_key: Some(1),

@@ -62,7 +62,7 @@ fn counted() -> Session {
 #[test]
 fn providers_have_their_part_of_the_trace() {
     let session = counted();
-    let told = |request: TraceStatsRequest| {
+    let providers = |request: TraceStatsRequest| {
         let rows: Vec<TraceStatsRow> = request.ask(&session).unwrap();
         let row = |row: TraceStatsRow| {
             let numbers = (row.kinds, row.events, row.record_bytes, row.stacks, row.peak_events);
@@ -73,10 +73,10 @@ fn providers_have_their_part_of_the_trace() {
     let dns = || ("Dns".to_owned(), (2, 7, 8_000, 1, 5), (0, 2));
     let thread = || ("Thread".to_owned(), (1, 400, 32_000, 90, 300), (0, 2));
     let default = TraceStatsRequest::default;
-    assert_eq!(told(default()), [dns(), thread()]);
-    assert_eq!(told(TraceStatsRequest { provider: Some("guid of d*".into()), ..default() }), [dns()]);
+    assert_eq!(providers(default()), [dns(), thread()]);
+    assert_eq!(providers(TraceStatsRequest { provider: Some("guid of d*".into()), ..default() }), [dns()]);
     let part = Range { min: S, max: 5 * S };
-    let late = told(TraceStatsRequest { time: part, ..default() });
+    let late = providers(TraceStatsRequest { time: part, ..default() });
     assert_eq!(late[1].1, (1, 300, 24_000, 0, 300));
     let ratios: Vec<_> =
         default().ask::<TraceStatsRow>(&session).unwrap().iter().map(|row| row.bytes_ratio).collect();
@@ -84,7 +84,7 @@ fn providers_have_their_part_of_the_trace() {
 }
 
 #[test]
-fn kinds_of_events_are_told_apart_by_id_opcode_and_version() {
+fn kinds_of_events_are_distinguished_by_id_opcode_and_version() {
     let session = counted();
     let ids = |request: TraceStatsRequest| {
         let rows: Vec<TraceStatsRow> = request.ask(&session).unwrap();
@@ -102,9 +102,10 @@ fn kinds_of_events_are_told_apart_by_id_opcode_and_version() {
 fn seconds_stand_in_their_order_and_the_whole_trace_below() {
     let session = counted();
     let by = TraceStatsRequest { by: TraceStatsBy::Second, ..TraceStatsRequest::default() };
-    let told: Vec<_> = by.ask::<TraceStatsSecond>(&session).unwrap();
-    let told: Vec<_> = told.iter().map(|row| (row.second, row.kinds, row.events, row.record_bytes)).collect();
-    assert_eq!(told, [(0, 2, 102, 8_500), (2, 3, 305, 31_500)]);
+    let seconds: Vec<_> = by.ask::<TraceStatsSecond>(&session).unwrap();
+    let seconds: Vec<_> =
+        seconds.iter().map(|row| (row.second, row.kinds, row.events, row.record_bytes)).collect();
+    assert_eq!(seconds, [(0, 2, 102, 8_500), (2, 3, 305, 31_500)]);
     let answer = by.answer(&session).unwrap();
     let foot = format!("{:?}", answer.parts[0].foot);
     for words in ["seconds without any event: ", "Tracing cost: ", "(code that is named)"] {
@@ -145,16 +146,16 @@ fn events() -> Session {
 #[test]
 fn events_are_counted_by_name() {
     let session = events();
-    let told = |request: EventsRequest| {
+    let kinds = |request: EventsRequest| {
         let rows: Vec<EventsKind> = request.ask(&session).unwrap();
         let row = |row: EventsKind| (row.event.unwrap_or_default(), row.count, row.stacks, row.processes);
         rows.into_iter().map(row).collect::<Vec<_>>()
     };
     let row = |name: &str, count, stacks, processes| (name.to_owned(), count, stacks, processes);
     let default = EventsRequest::default;
-    assert_eq!(told(default()), [row("Close", 1, 1, 1), row("", 1, 0, 0), row("Open", 2, 0, 2)]);
+    assert_eq!(kinds(default()), [row("Close", 1, 1, 1), row("", 1, 0, 0), row("Open", 2, 0, 2)]);
     let first = EventsRequest { sort: EventsSort::First, ..default() };
-    assert_eq!(told(first), [row("", 1, 0, 0), row("Open", 2, 0, 2), row("Close", 1, 1, 1)]);
+    assert_eq!(kinds(first), [row("", 1, 0, 0), row("Open", 2, 0, 2), row("Close", 1, 1, 1)]);
     for (request, expected) in [
         (EventsRequest { event: Some("open".into()), ..default() }, row("Open", 2, 0, 2)),
         (EventsRequest { event: Some("2".into()), ..default() }, row("Close", 1, 1, 1)),
@@ -162,7 +163,7 @@ fn events_are_counted_by_name() {
         (EventsRequest { fields: Some("*user=bob*".into()), ..default() }, row("Open", 1, 0, 1)),
         (EventsRequest { tid: Some("11".into()), ..default() }, row("Open", 1, 0, 1)),
     ] {
-        assert_eq!(told(request.clone()), [expected], "{request:?}");
+        assert_eq!(kinds(request.clone()), [expected], "{request:?}");
     }
 }
 
@@ -171,10 +172,10 @@ fn each_event_has_its_fields_and_its_process() {
     let session = events();
     let request = EventsRequest { details: true, provider: Some("net".into()), ..EventsRequest::default() };
     let all: Vec<EventsEvent> = request.ask(&session).unwrap();
-    let told: Vec<_> =
+    let found: Vec<_> =
         all.iter().map(|row| (row.ts_ns / MS, row.pid, row.tid, row.text.as_deref())).collect();
     assert_eq!(
-        told,
+        found,
         [
             (1, Some(100), Some(11), Some("user=bob")),
             (2, Some(200), Some(22), Some("user=eve")),

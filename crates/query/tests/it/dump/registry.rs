@@ -109,7 +109,7 @@ fn sums_of_keys_are_the_same_with_and_without_single_operations() {
         (r"HKLM\SOFTWARE\Run".to_owned(), 4, 1, 8500, Some(4000)),
     ];
     assert_eq!(by_key(&RegistryRequest::default()), want);
-    // A part of the trace needs the single ones.
+    // A part of the trace needs single operations.
     let time = Range { min: 0, max: 100 * MS };
     assert_eq!(by_key(&RegistryRequest { time, ..RegistryRequest::default() }), want);
 }

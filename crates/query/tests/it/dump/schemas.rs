@@ -8,7 +8,7 @@ fn named(name: &str) -> &'static dyn AnyQuestion {
     *QUESTIONS.iter().find(|question| question.name() == name).unwrap()
 }
 
-/// What the schema of a question, asked so, says of a column of its rows.
+/// What the schema of a request says about a column of its rows.
 fn said(question: &str, request: Value, column: &str) -> (Option<String>, Option<String>) {
     let Value::Object(values) = request else { panic!("{request}") };
     let schema = row_schema(&named(question).read(&values).unwrap().fields());

@@ -86,13 +86,13 @@ fn events_of_sessions_are_found() {
 /// The example of `docs/numbers/standby.md`.
 #[test]
 fn stays_have_their_part_in_the_deepest_state() {
-    let stay = |enter_ns: Option<i64>, exit_ns: Option<i64>, told: i64, drips: i64, drain: i64| Standby {
+    let stay = |enter_ns: Option<i64>, exit_ns: Option<i64>, reported: i64, drips: i64, drain: i64| Standby {
         enter_ns,
         exit_ns,
         duration_ns: enter_ns.zip(exit_ns).map(|(enter, exit)| exit - enter),
-        told_duration_ns: Some(told),
+        told_duration_ns: Some(reported),
         drips_ns: Some(drips),
-        non_drips_ns: Some(told - drips),
+        non_drips_ns: Some(reported - drips),
         energy_drain: Some(drain),
         ..Standby::default()
     };

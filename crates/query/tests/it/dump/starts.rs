@@ -174,7 +174,7 @@ fn single_times_ready_say_who_ran_instead() {
     };
     let sql = request.events_sql();
     let rows: Vec<ReadyEvent> = ask(&readies(), &sql).unwrap_or_else(|error| panic!("{error}\n{sql}"));
-    let told: Vec<_> =
+    let found: Vec<_> =
         rows.iter().map(|row| (row.in_ns / MS, row.instead_process.as_deref(), row.has_focus)).collect();
-    assert_eq!(told, [(20, Some("scan.exe"), true), (10, Some("scan.exe"), true)]);
+    assert_eq!(found, [(20, Some("scan.exe"), true), (10, Some("scan.exe"), true)]);
 }

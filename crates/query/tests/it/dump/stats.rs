@@ -179,7 +179,7 @@ fn names_of_tests_and_kinds_of_cores_are_properties() {
 }
 
 #[test]
-fn properties_of_machines_are_named_alike_whoever_tells_them() {
+fn properties_of_machines_have_the_same_names_whatever_reports_them() {
     let fact = |topic: &str, item, name: &str, value: &str| SystemConfigItem {
         topic: topic.into(),
         item,
@@ -219,7 +219,7 @@ fn properties_of_machines_are_named_alike_whoever_tells_them() {
     assert!(is_known("UsedExtractOptions") && is_known("AdDomain") && !is_known("NoSuch"));
 }
 
-/// What a trace says about a name that is none, and of one that others have.
+/// What a trace says about a name that no trace has, and about one that only others have.
 #[test]
 fn a_name_that_no_trace_has_is_a_mistake() {
     let session = session();

@@ -97,7 +97,7 @@ fn session() -> Session {
         again(0, "retransmit", 1600, 400, 1460),
         again(0, "client", 1700, 300, 100),
         again(1, "client", 2000, 50, 100),
-        // One byte asks whether the other side is there.
+        // One byte is a keep-alive probe.
         again(2, "retransmit", 3000, 1000, 1),
     ];
     let events = [
@@ -176,7 +176,7 @@ fn retransmissions_are_filtered_and_listed() {
     assert_eq!(delays, [200, 400, 300]);
     let client = TcpRequest { only_client_retransmit: true, ..TcpRequest::default() };
     assert_eq!(ask(&client).rows[3].retransmits, 1);
-    // Connections without one that remains are dropped.
+    // Connections without a remaining retransmission are dropped.
     let delay = Range { min: 300 * MS, max: i64::MAX };
     let slow = TcpRequest { retransmit_delay: delay, ..TcpRequest::default() };
     assert_eq!((ids(&slow), ask(&slow).rows[0].retransmits), (vec![0], 2));

@@ -58,7 +58,7 @@ fn starvation_by_process_with_the_time_since_the_last_one() {
 }
 
 #[test]
-fn it_tells_apart_what_was_not_recorded() {
+fn what_was_not_recorded_is_distinguished() {
     let of = |tables| {
         let session = Session::from_batches(tables).unwrap();
         ThreadPoolRequest::default().ask(&session).map_err(|error| error.to_string())

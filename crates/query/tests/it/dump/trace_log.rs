@@ -105,7 +105,7 @@ fn sums_by_provider_and_by_kind() {
     assert_eq!(kinds(TraceLogSort::Count), [query.clone(), closed.clone(), opened.clone()]);
     assert_eq!(kinds(TraceLogSort::Name), [query.clone(), closed.clone(), opened.clone()]);
     assert_eq!(kinds(TraceLogSort::Id), [closed, opened, query]);
-    // Sums are those of the events that a limit leaves.
+    // Sums count only the events that a limit leaves.
     let limited = TraceLogRequest { max_count: Some(1), ..all };
     assert_eq!(limited.of_kinds(&session()).unwrap().len(), 1);
 }

@@ -197,7 +197,7 @@ fn waits_and_holds_of_processes_are_added_up() {
         ["100 2=1+1 slow 0 wait 5 4 hold 2 25 20 only 0", "200 2=2+0 slow 1 wait 964 864 hold 1 3 3 only 1"];
     assert_eq!(locks(&UserLockRequest::default(), false), all);
     assert_eq!(locks(&UserLockRequest::default(), true), all);
-    // The same from single rows.
+    // Single rows give the same sums.
     let by_thread = UserLockRequest { by_thread: true, ..UserLockRequest::default() };
     assert_eq!(locks(&by_thread, false), all);
     let by = |sort| locks(&UserLockRequest { sort, ..UserLockRequest::default() }, true);
@@ -216,7 +216,7 @@ fn acquisitions_are_chosen_before_they_are_added_up() {
     let rows =
         ["100 1=1+0 slow 0 wait 4 4 hold 1 20 20 only 0", "200 1=1+0 slow 0 wait 100 100 hold 1 3 3 only 0"];
     assert_eq!(locks(&long, false), rows);
-    // What was never released has no hold, and is not one of 0.
+    // What was never released has no hold, which is not a hold of 0.
     let short = UserLockRequest { hold: Range { min: 0, max: 5 * MS }, ..UserLockRequest::default() };
     let rows =
         ["100 1=0+1 slow 0 wait 1 1 hold 1 5 5 only 0", "200 1=1+0 slow 0 wait 100 100 hold 1 3 3 only 0"];
@@ -269,7 +269,7 @@ fn objects(request: &GdiUserRequest, is_summary: bool) -> Vec<String> {
 
 #[test]
 fn outstanding_objects_were_created_and_not_destroyed() {
-    // Created, destroyed, destroyed though there before, outstanding, lifetimes.
+    // Created, destroyed, destroyed though created before the trace, outstanding, lifetimes.
     let all = [
         "100 user Menu 0 0 1 0 0",
         "100 gdi Bitmap 2 2 0 0 9",
@@ -278,13 +278,13 @@ fn outstanding_objects_were_created_and_not_destroyed() {
         "100 user Window 2 0 0 2 0",
     ];
     let request = GdiUserRequest::default();
-    let mut told = objects(&request, false);
-    assert_eq!(told, objects(&request, true));
-    assert_eq!(told.last().map(String::as_str), Some(all[4]));
-    told.sort();
+    let mut rows_of_sums = objects(&request, false);
+    assert_eq!(rows_of_sums, objects(&request, true));
+    assert_eq!(rows_of_sums.last().map(String::as_str), Some(all[4]));
+    rows_of_sums.sort();
     let mut sorted = all.map(str::to_owned);
     sorted.sort();
-    assert_eq!(told, sorted);
+    assert_eq!(rows_of_sums, sorted);
     let leaked = GdiUserRequest { leaked: true, class: Some("user".into()), ..request.clone() };
     assert_eq!(objects(&leaked, true), [all[3], all[4]]);
     let by = |by| objects(&GdiUserRequest { by, leaked: true, ..GdiUserRequest::default() }, true);
