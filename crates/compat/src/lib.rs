@@ -241,7 +241,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_told_by_the_dash_or_the_name() {
+    fn lines_are_recognized_by_the_dash_or_the_name() {
         for (line, expected) in [
             ("etwkit -dump cpu", true),
             ("etwkit -fd x -DUMP version", true),

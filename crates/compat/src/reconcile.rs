@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_go_together_is_left_out_and_told() {
+    fn what_does_not_go_together_is_left_out_and_noted() {
         for (dump, line, expected, note) in [
             ("cpu", "--merge --methods=*", "--methods=*", "-merge means nothing beside -methods or"),
             ("cpu", "--merge", "--merge", ""),
@@ -153,7 +153,7 @@ mod tests {
             let changed: Vec<_> = native.iter().map(|arg| arg.to_string_lossy()).collect();
             assert_eq!(changed.join(" "), expected, "{dump} {line}");
             assert_eq!(notes.is_empty(), note.is_empty(), "{dump} {line}: {notes:?}");
-            assert!(notes.iter().all(|told| told.starts_with(note)), "{notes:?}");
+            assert!(notes.iter().all(|found| found.starts_with(note)), "{notes:?}");
         }
     }
 }

@@ -132,7 +132,7 @@ struct Opened {
 pub(crate) fn left_out(session: &Session, name: &str) -> Option<String> {
     let tables: Vec<String> = session.asked_left_out().into_iter().collect();
     let tables = Some(tables.join(", ")).filter(|tables| !tables.is_empty())?;
-    Some(format!("{name} was made without the rows of {tables} (--tables): what they tell is missing"))
+    Some(format!("{name} was made without the rows of {tables} (--tables): what these hold is missing"))
 }
 
 impl<Q> Group<'_, Q> {

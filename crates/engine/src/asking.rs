@@ -25,7 +25,7 @@ pub struct Asking {
     pub resources: Resources,
     /// Gives the question up, and no other one.
     pub cancel: Cancel,
-    /// Who is told how far it is.
+    /// Hears how far the question is.
     pub progress: Arc<dyn Progress>,
 }
 
@@ -54,7 +54,7 @@ pub struct Resources {
 /// Hears of the steps of an extraction, and whether it goes on.
 pub type Extracting = Box<dyn FnMut(import::Progress) -> ControlFlow<()>>;
 
-/// Who is told how far a question is.
+/// Hears how far a question is.
 pub trait Progress: fmt::Debug + Send + Sync {
     /// So many of all extracts have been asked: their answers are taken next, on the same thread.
     fn asked(&self, _done: usize, _of: usize) {}

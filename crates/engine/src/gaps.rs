@@ -97,8 +97,8 @@ impl Gaps {
     pub fn words(&self) -> String {
         let is_cut = self.lost.iter().any(|(kind, ..)| kind == "cut_short");
         // That the last buffer is not whole goes without saying then.
-        let told = self.lost.iter().filter(|(kind, ..)| !is_cut || kind != "truncated_buffer");
-        told.map(|(.., words)| words.as_str()).collect::<Vec<_>>().join(", ")
+        let shown = self.lost.iter().filter(|(kind, ..)| !is_cut || kind != "truncated_buffer");
+        shown.map(|(.., words)| words.as_str()).collect::<Vec<_>>().join(", ")
     }
 
     /// For machines: what is missing by kind, and in words.
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_is_told_in_words_and_by_kind() {
+    fn what_is_missing_is_reported_in_words_and_by_kind() {
         let rows = [
             ("lost_events", 1234, ""),
             ("cut_short", 1, "events reach to 1 s"),

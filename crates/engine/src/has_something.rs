@@ -23,7 +23,7 @@ const NAMES: [&str; 13] = [
 /// The tables that a statement reads and that are not only names of things; nothing where that is not known
 /// before it is asked.
 #[must_use]
-pub fn telling_tables(session: &Session, sql: &str) -> Option<Vec<String>> {
+pub fn data_tables(session: &Session, sql: &str) -> Option<Vec<String>> {
     let mut tables = session.tables_named(sql).ok()?;
     tables.retain(|name| !NAMES.contains(&name.as_str()));
     Some(tables)
@@ -36,7 +36,7 @@ pub fn can_answer(session: &Session, request: &dyn AnyRequest) -> bool {
     if request.of_names().is_some() {
         return false;
     }
-    let Some(tables) = telling_tables(session, &request.show_sql()) else { return true };
+    let Some(tables) = data_tables(session, &request.show_sql()) else { return true };
     tables.is_empty() || tables.iter().any(|name| session.has_rows(name) == Some(true))
 }
 

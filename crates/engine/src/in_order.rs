@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_is_told_and_hangs_nobody() {
+    fn a_panic_is_reported_and_hangs_nobody() {
         let items: Vec<usize> = (0..300).collect();
         let panics = |at: usize| {
             let work = |item: &usize, _| {

@@ -174,7 +174,7 @@ mod tests {
     fn entries_are_those_that_the_cache_made() {
         let (_folder, settings) = made(ALL);
         let all = settings.stored(&StoredQuery::default()).unwrap();
-        let told: Vec<_> = all.iter().map(|entry| (entry.name.as_str(), entry.kind, entry.bytes)).collect();
+        let found: Vec<_> = all.iter().map(|entry| (entry.name.as_str(), entry.kind, entry.bytes)).collect();
         let expected = [
             ("0123456789abcdef.pages-2", StoredKind::Pages, 100),
             ("quick-0123456789abcdef-0.1.0.etwx", StoredKind::Extract, 100),
@@ -182,7 +182,7 @@ mod tests {
             (OLD, StoredKind::Extract, 100),
             ("symbol-tables", StoredKind::Symbols, 100),
         ];
-        assert_eq!(told, expected);
+        assert_eq!(found, expected);
     }
 
     #[test]

@@ -176,7 +176,7 @@ impl<'w> Import<'w> {
         };
         all.extend(self.dropped.iter().map(of_dropped));
         let of_lacking = |(what, count): (&&str, &i64)| {
-            row("info", "not_in_json", *count, None, format!("{what}: the file does not tell it"))
+            row("info", "not_in_json", *count, None, format!("{what}: the file does not have it"))
         };
         all.extend(self.lacking.iter().map(of_lacking));
         let of_unknown = |(path, count): (&String, &i64)| {

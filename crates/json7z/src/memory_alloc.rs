@@ -94,7 +94,7 @@ impl Allocations {
         import
             .lack("virtual_alloc: memory that was given back, and what was committed meanwhile", rows.len());
         import.lack(
-            "virtual_alloc_process: reservations, decommits and releases told apart, and peaks",
+            "virtual_alloc_process: reservations, decommits and releases each on their own, and peaks",
             self.sums.len(),
         );
         write_all(rows, import.sink)?;

@@ -164,7 +164,7 @@ impl Work {
 
     /// Ends the work where it pauses, and in joins between two batches.
     fn give_up(&self) {
-        self.stop.tell();
+        self.stop.request();
         self.task.abort();
     }
 }

@@ -111,8 +111,8 @@ impl Values {
                 let expected = if names.is_empty() { "no parameter".to_owned() } else { names.join(", ") };
                 return Err(Error::Parameter { question, expected, found: name });
             }
-            let told = types.get(&format!("${name}")).and_then(Option::as_ref);
-            let kind = kind.as_ref().or(told);
+            let planned = types.get(&format!("${name}")).and_then(Option::as_ref);
+            let kind = kind.as_ref().or(planned);
             let Some(value) = value(&text, kind) else {
                 let kind = kind.map_or_else(String::new, ToString::to_string);
                 return Err(Error::Parameter {

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_place() {
+    fn errors_are_reported_with_their_place() {
         let long = "x".repeat(MAX_NAME + 1);
         let deep = format!("<ProcessRenamer>{}", "<a>".repeat(100));
         let many = format!("<ProcessRenamer>{}", "<a/>".repeat(30_000));

@@ -429,7 +429,7 @@ impl Engine {
         // What the plan starts goes on where it was started, so that the rows come from there.
         let threads = self.threads()?;
         let stop = Stop::default();
-        let told = stop.clone();
+        let of_joins = stop.clone();
         let stream = threads.wait_for(&self.options.cancel, async move {
             let starting = async {
                 if needs_frames(&plan)? {
@@ -437,7 +437,7 @@ impl Engine {
                 }
                 let rows = context.execute_logical_plan(one_row::held(plan)?).await?;
                 let task = Arc::new(rows.task_ctx());
-                execute_stream(stop::in_joins(rows.create_physical_plan().await?, &told)?, task)
+                execute_stream(stop::in_joins(rows.create_physical_plan().await?, &of_joins)?, task)
             };
             starting.await.map_err(|e| error::from_planning(&e))
         })?;

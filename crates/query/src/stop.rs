@@ -27,11 +27,11 @@ const WATCHED: &str = "Watched";
 pub(crate) struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    pub(crate) fn tell(&self) {
+    pub(crate) fn request(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    fn is_told(&self) -> bool {
+    fn is_requested(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
@@ -114,7 +114,7 @@ impl ExecutionPlan for Watched {
         let rows = self.input.execute(partition, context)?;
         let (schema, stop) = (rows.schema(), self.stop.clone());
         let wanted = rows.map(move |batch| {
-            if stop.is_told() {
+            if stop.is_requested() {
                 return Err(DataFusionError::Execution("nobody waits for the rows any more".to_owned()));
             }
             batch
@@ -141,18 +141,18 @@ mod tests {
             (format!("SELECT * FROM {all} a JOIN {all} b ON a.n = b.n"), 300),
         ] {
             let context = SessionContext::new();
-            for is_told in [false, true] {
+            for is_requested in [false, true] {
                 let plan = context.sql(&sql).await.unwrap().create_physical_plan().await.unwrap();
                 let stop = Stop::default();
                 let plan = in_joins(plan, &stop).unwrap();
-                if is_told {
-                    stop.tell();
+                if is_requested {
+                    stop.request();
                 }
                 match collect(plan, context.task_ctx()).await {
-                    Ok(found) if !is_told => {
+                    Ok(found) if !is_requested => {
                         assert_eq!(found.iter().map(RecordBatch::num_rows).sum::<usize>(), rows, "{sql}");
                     }
-                    Err(error) if is_told => {
+                    Err(error) if is_requested => {
                         assert!(error.to_string().contains("nobody waits"), "{sql}: {error}");
                     }
                     other => panic!("{sql}: {other:?}"),

@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn the_begin_tells_the_zone() {
+    fn the_start_names_the_zone() {
         let begin = |format: &str, bias_minutes| {
             let clock = TraceClock { bias_minutes, ..CLOCK };
             TimeWriter::new(format.parse().unwrap(), 3, clock).begin()

@@ -81,8 +81,8 @@ fn names_of_recordings_are_asked_without_opening_them() {
         let answered =
             ask(&place.engine, &Asking::default(), std::slice::from_ref(&folder), "test-run", &values);
         assert!(answered[0].notes.is_empty(), "{:?}", answered[0].notes);
-        let told = |row: &Map<String, Value>| (row["run"].clone(), row["test_case"].clone());
-        rows(&answered[0]).iter().map(told).collect::<Vec<_>>()
+        let key = |row: &Map<String, Value>| (row["run"].clone(), row["test_case"].clone());
+        rows(&answered[0]).iter().map(key).collect::<Vec<_>>()
     };
     assert_eq!(all(json!({})), [(json!(0), json!("Open")), (json!(1), json!("Close"))]);
     assert_eq!(all(json!({"test-case": "C*"})), [(json!(1), json!("Close"))]);

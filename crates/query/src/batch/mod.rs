@@ -140,7 +140,7 @@ impl Answers {
 /// Gives each extract its rows, in their order.
 fn split(batch: &RecordBatch, schema: &SchemaRef, rows: &mut [Vec<RecordBatch>]) -> Result<()> {
     let unexpected =
-        || Error::Stopped { said: Some("the rows of several extracts cannot be told apart".to_owned()) };
+        || Error::Stopped { said: Some("the rows of several extracts cannot be distinguished".to_owned()) };
     let traces = batch.columns().first().and_then(|column| column.as_any().downcast_ref::<Int32Array>());
     let traces = traces.filter(|traces| traces.null_count() == 0).ok_or_else(unexpected)?;
     let columns = batch.columns().get(1..).unwrap_or_default().to_vec();

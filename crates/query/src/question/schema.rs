@@ -111,7 +111,7 @@ impl<Q, R> View<Q, R> {
     /// Says of columns for machines what its own columns say of the numbers that they show. Which number that
     /// is, is found by a row with a different one in each field, so that it need not be named twice; columns
     /// that compute something say nothing.
-    pub fn tell<F: FromRows>(&self, request: &Q, shown: fn(F) -> R, fields: &mut [Field]) {
+    pub fn describe<F: FromRows>(&self, request: &Q, shown: fn(F) -> R, fields: &mut [Field]) {
         let own = F::fields();
         let Some(row) = numbered(&own).map(shown) else { return };
         let says = |column: &&Column<Q, R>| (column.total, column.better) != (Total::None, Better::Neither);
@@ -138,12 +138,12 @@ impl<Q, R> View<Q, R> {
 pub fn row_schema(fields: &[Field]) -> Value {
     let column = |field: &Field| {
         let kind = if field.is_optional { json!([field.kind, "null"]) } else { json!(field.kind) };
-        let told = [("type", kind), ("description", field.sentence.into())];
+        let always = [("type", kind), ("description", field.sentence.into())];
         let said = [("total", total_word(field.total)), ("better", better_word(field.better))];
         let said = said.into_iter().filter(|(_, word)| !word.is_empty());
         let said = said.map(|(key, word)| (key, Value::from(word)));
         let schema: Map<String, Value> =
-            told.into_iter().chain(said).map(|(key, value)| (key.to_owned(), value)).collect();
+            always.into_iter().chain(said).map(|(key, value)| (key.to_owned(), value)).collect();
         (field.name.to_owned(), Value::from(schema))
     };
     let trace = ("trace".to_owned(), json!({"type": "string", "description": "File name of the trace."}));

@@ -284,8 +284,8 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for 
 
     fn total(&self) -> Vec<Line> {
         let rows: Vec<&R> = self.rows.iter().collect();
-        let told = self.view.sums.filter(|(_, is_told)| is_told(&self.request, rows.len()));
-        let sums = told.map(|(words, _)| self.sums(words)).into_iter();
+        let shown = self.view.sums.filter(|(_, is_shown)| is_shown(&self.request, rows.len()));
+        let sums = shown.map(|(words, _)| self.sums(words)).into_iter();
         sums.chain((self.view.total)(&self.request, &rows, self.is_merged)).collect()
     }
 
@@ -405,10 +405,10 @@ mod tests {
         const ALL: View<(), Row> =
             View::new(&[SIZE.cost(), SIZE.worst(), SIZE.sum(), SIZE], |row| row.size as f64);
         let rows = Rows::new((), &ALL, vec![vec![Row { size: 2 }, Row { size: 3 }]]);
-        let told: Vec<_> = rows.columns().iter().map(|column| (column.total, column.better)).collect();
+        let found: Vec<_> = rows.columns().iter().map(|column| (column.total, column.better)).collect();
         let none = (Total::None, Better::Neither);
         let (sum, max) = ((Total::Sum, Better::Less), (Total::Max, Better::Less));
-        assert_eq!(told, [sum, max, (Total::Sum, Better::Neither), none]);
+        assert_eq!(found, [sum, max, (Total::Sum, Better::Neither), none]);
     }
 
     #[test]

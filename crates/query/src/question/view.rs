@@ -175,7 +175,7 @@ impl<Q, R> View<Q, R> {
     /// A line of sums behind all rows: in its words `{Name}` stands for the sum of that column as its
     /// declaration adds it up, `{}` for the number of rows, `{#}` for this number with digits not in groups.
     /// It is shown if the request wants it, given that number.
-    pub const fn with_sums(self, words: &'static str, is_told: fn(&Q, usize) -> bool) -> Self {
-        Self { sums: Some((words, is_told)), ..self }
+    pub const fn with_sums(self, words: &'static str, is_shown: fn(&Q, usize) -> bool) -> Self {
+        Self { sums: Some((words, is_shown)), ..self }
     }
 }

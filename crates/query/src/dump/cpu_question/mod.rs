@@ -124,13 +124,13 @@ impl Question for CpuQuestion {
     fn form(&self) -> Form<Self> {
         let form = if self.over_time.is_some() {
             let form = Form::made::<CpuBucket>(self.over_time_sql(), over_time::answer);
-            return form.telling(over_time::tell);
+            return form.describing(over_time::tell);
         } else if self.asks_trees() {
-            Form::made::<TreeRow>(self.tree_request().sql(), trees::answer).telling(trees::tell)
+            Form::made::<TreeRow>(self.tree_request().sql(), trees::answer).describing(trees::tell)
         } else if self.asks_methods() {
-            Form::made::<MethodRow>(self.method_request().sql(), Self::told).telling(methods::tell)
+            Form::made::<MethodRow>(self.method_request().sql(), Self::told).describing(methods::tell)
         } else {
-            Form::made::<CpuRow>(self.process_request().sql(), Self::told).telling(processes::tell)
+            Form::made::<CpuRow>(self.process_request().sql(), Self::told).describing(processes::tell)
         };
         form.top(self.top)
     }
