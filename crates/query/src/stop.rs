@@ -22,11 +22,12 @@ use futures::StreamExt;
 /// What plans call the node that looks.
 const WATCHED: &str = "Watched";
 
-/// Set once the rows are no longer wanted; copies are the same.
+/// A switch that is set once the rows are no longer wanted; copies share it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stop(Arc<AtomicBool>);
 
 impl Stop {
+    // Relaxed is enough: nothing else is read because of the switch, and a batch later is soon enough.
     pub(crate) fn request(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -136,7 +137,7 @@ mod tests {
         let all = "(SELECT unnest(range(0, 300)) AS n)";
         for (sql, rows) in [
             (format!("SELECT * FROM {all} a CROSS JOIN {all} b"), 90_000),
-            // Of these no row comes out of the join that could be stopped on its way.
+            // This join has no rows that could be stopped on their way out.
             (format!("SELECT * FROM {all} a JOIN {all} b ON a.n + b.n < 0"), 0),
             (format!("SELECT * FROM {all} a JOIN {all} b ON a.n = b.n"), 300),
         ] {

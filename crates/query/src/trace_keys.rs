@@ -67,7 +67,7 @@ impl<'p> Facts<'p> {
         Facts { conditions: Vec::new(), runs_differ: self.runs_differ }
     }
 
-    /// Whether values identify an extract.
+    /// Whether such values identify an extract.
     fn identify(&self, origin: &Origin) -> bool {
         *origin == Origin::Trace || (self.runs_differ && *origin == Origin::Run)
     }

@@ -54,7 +54,7 @@ impl KnownQuestions {
         let engine = Engine::new(sources.clone().into(), options.clone(), sources.len() > 1);
         let batch = Arc::new(Batch { known: self.clone(), engine, answers: Mutex::default() });
         let session = |(index, source)| {
-            // Its plans are lifted to all: the numbers of extracts are added then.
+            // Plans of a single extract are what is lifted to the batch, which adds the numbers of extracts.
             let engine = Engine::new([source].into(), options.clone(), false);
             Session::of_batch(engine, Member { batch: batch.clone(), index })
         };
@@ -129,7 +129,8 @@ impl Answers {
         let mut held = Held::default();
         for batch in engine.run(lifted)? {
             let batch = batch?;
-            // Too much for all of them together may be little enough for each.
+            // What is too much for all of them together may be little enough for each: the error here only
+            // means that they are asked alone.
             held.add(&batch)?;
             split(&batch, &schema, &mut rows)?;
         }

@@ -74,6 +74,7 @@ impl<Q: Clone + Send + Sync + 'static> Form<Q> {
         answer: impl Fn(&Q, &Session) -> Result<Answer> + 'static,
     ) -> Self {
         let mut all = vec![TABLE];
+        // Tables share columns such as `process_key`, and a schema has each name once.
         for field in columns {
             if all.iter().all(|known| known.name != field.name) {
                 all.push(field);
@@ -98,13 +99,13 @@ impl<Q: Clone + Send + Sync + 'static> Form<Q> {
         self.describing(move |asked, fields| view.describe(asked, shown, fields))
     }
 
-    /// What else says how columns add up and which values are good.
+    /// Adds a function that says how columns add up and which values are good.
     pub fn describing(mut self, describe: impl Fn(&Q, &mut [Field]) + 'static) -> Self {
         self.describe.push(Box::new(describe));
         self
     }
 
-    /// The columns of the rows for machines, with what its views say of them.
+    /// The columns of the rows for machines, with what its views say about them.
     #[must_use]
     pub fn fields_of(self, asked: &Q) -> Vec<Field> {
         let mut fields = self.fields;
@@ -141,7 +142,7 @@ impl<Q: Clone + Send + Sync + 'static> Form<Q> {
         Ok(rows)
     }
 
-    /// The answer to the request that it is of.
+    /// The answer to its request.
     ///
     /// # Errors
     /// Those of [`Self::ask`].
