@@ -28,7 +28,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Bytes that extracts of the cache take together.
 const MAX_BYTES: u64 = 20_000_000_000;
 
-/// How often a question that waits for what another one makes looks whether it was given up.
+/// How often a question that waits for the extract that another one makes checks whether it was given up.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// An extract of the cache.
@@ -41,7 +41,7 @@ pub(crate) struct Cached {
     pub(crate) notes: Vec<String>,
 }
 
-/// What is being made at the moment: several questions at once to one trace extract it once.
+/// What is being made at the moment, so that several questions at once to one trace extract it once.
 #[derive(Debug, Default)]
 pub(crate) struct InTheMaking {
     targets: Mutex<BTreeSet<PathBuf>>,
@@ -135,6 +135,8 @@ impl Engine {
             notes.push(format!("{} could not be used and is made again: {problem}", path.display()));
         }
         make(&path)?;
+        // The name of the extract has the state from before, so that later questions do not find what was
+        // read of a file that was still being written.
         if self::state(source) != state {
             notes.push(format!(
                 "{} was changed while it was read: the answer may be of a part of it; ask again when nothing \
@@ -213,7 +215,8 @@ fn name(trace: &Path, key: &str) -> String {
     format!("{stem}-{key}-{VERSION}.etwx")
 }
 
-/// Says that an extract was asked now. Where that cannot be written it is only forgotten earlier.
+/// Records that an extract was asked now, in the time of its manifest. Where that cannot be written, the
+/// extract only has to make room earlier.
 fn touch(extract: &Path) {
     if let Ok(file) = fs::File::options().append(true).open(extract.join("manifest.json")) {
         let _ = file.set_modified(SystemTime::now());
@@ -233,6 +236,8 @@ fn make_room(folder: &Path, keep: &Path, max_bytes: u64) {
             extracts.push((asked, size(&path), path));
         }
     }
+    // By time, and extracts of the same time by size and path, so that it does not depend on the order of the
+    // folder which of them goes.
     extracts.sort();
     let mut total: u64 = extracts.iter().map(|(_, bytes, _)| bytes).sum();
     for (_, bytes, path) in extracts.iter().filter(|(.., path)| path != keep) {

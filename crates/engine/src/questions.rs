@@ -19,7 +19,7 @@ pub fn question(name: &str) -> Option<&'static dyn AnyQuestion> {
     questions().find(|question| question.name() == name)
 }
 
-/// What files say of events.
+/// The descriptions of events that files hold.
 ///
 /// # Errors
 /// A file cannot be read or holds something else than it should.
@@ -81,6 +81,7 @@ impl Engine {
             return Ok(Answers { notes: Vec::new(), extracts: vec![Asked::of_names(answer)] });
         }
         let (mut asking, mut notes) = (asking.clone(), Vec::new());
+        // Archives first: each extract in them gets an answer, and the tags below, of its own.
         let extracts = self.unpacked(&asking, extracts.into(), &mut notes)?;
         request.read_files(&DiskFiles)?;
         self.prepare(&mut asking, &extracts, request, &mut notes)?;

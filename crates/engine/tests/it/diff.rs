@@ -61,7 +61,7 @@ fn text<'r>(row: &'r Map<String, Value>, name: &str) -> &'r str {
     row[name].as_str().unwrap_or_default()
 }
 
-/// The virus scanner, the checkpoint of NTFS and pages that are read again: what one of both runs has.
+/// Only one of the two runs has the virus scanner, the checkpoint of NTFS and pages that are read again.
 #[test]
 fn what_slowed_the_file_writer_comes_out_on_top() {
     let traces = Traces::new();
@@ -139,7 +139,7 @@ fn marks_ranges_and_processes_say_what_is_measured() {
     assert!(text(&parts, "sentence").starts_with("B takes 3.000 s longer (6.000 s against 3.000 s"));
 }
 
-/// What is compared of each side is what its dump says, of whole traces and of parts.
+/// The numbers of each side are those of its dumps, for whole traces and for parts.
 #[test]
 fn sides_have_the_numbers_of_their_dumps() {
     let traces = Traces::new();
@@ -220,7 +220,7 @@ fn names_that_two_parts_of_one_trace_asked_for_are_compared() {
     assert_eq!(usize::try_from(all), Ok(finished));
 }
 
-/// Compares what only one row of the comparison has with the sum of the rows of the dump.
+/// Compares rows whose name only one row of the comparison has with the sums of the rows of the dump.
 fn compare(compared: &Rows, dumped: &Rows, (table, side): (&str, &str), sums: &[(&str, &str)]) {
     let key = |row: &Map<String, Value>| {
         let name =

@@ -66,7 +66,7 @@ fn every_question_can_be_asked() {
     }
 }
 
-/// What is asked of names opens nothing: the files need not even be traces.
+/// A question to names opens no file: the files need not even be traces.
 #[test]
 fn names_of_recordings_are_asked_without_opening_them() {
     let place = Place::new();
@@ -89,7 +89,7 @@ fn names_of_recordings_are_asked_without_opening_them() {
     assert_eq!(all(json!({"test-time": "..500;1s..", "test-run-count": 1})), [(json!(0), json!("Open"))]);
 }
 
-/// What cannot be opened is the answer of that extract, and the others answer.
+/// An extract that cannot be opened has an error as its answer, and the others answer.
 #[test]
 fn one_bad_extract_leaves_the_others() {
     let place = Place::new();
