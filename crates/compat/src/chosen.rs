@@ -53,7 +53,7 @@ const OF_LISTS: &[OfList] = &[
     OfList { dump: "tracelog", is_asked: |native| has(native, "--provider"), columns: "id eventname" },
 ];
 
-/// Changes names of columns to ours; those that what is listed does not have are reported.
+/// Changes names of columns to ours, and reports those that the chosen list does not have.
 pub(crate) fn columns(dump: &str, native: &mut Native, notes: &mut Vec<String>) {
     let Some(names) = value_of(native, "--column") else { return };
     let mut ours = Vec::new();

@@ -72,8 +72,8 @@ fn as_switch(option: &str) -> String {
     }
 }
 
-/// `-ShowModuleInfo Driver` says of methods which well-known driver they are of. An executable is none: rows
-/// stay as they are.
+/// `-ShowModuleInfo Driver` names the well-known driver that a method belongs to. An executable is no driver:
+/// its rows stay as they are.
 fn only_drivers(dump: &str, native: &mut Native, notes: &mut Vec<String>) {
     let value = value_of(native, "--show-module").unwrap_or_default();
     let has_methods = dump == "cpu" && METHODS.iter().any(|option| has(native, option));
@@ -86,7 +86,7 @@ fn only_drivers(dump: &str, native: &mut Native, notes: &mut Vec<String>) {
     }
 }
 
-/// Operations that move no bytes have no sizes: they are ordered by how many there were.
+/// Operations that move no bytes have no sizes: their rows are ordered by the number of operations.
 fn by_count(native: &mut Native, notes: &mut Vec<String>) {
     const NO_BYTES: [&str; 5] = ["open", "close", "set-security", "delete", "rename"];
     const SIZES: [&str; 3] = ["total-size", "read-size", "write-size"];

@@ -29,8 +29,8 @@ pub fn data_tables(session: &Session, sql: &str) -> Option<Vec<String>> {
     Some(tables)
 }
 
-/// Whether a table that the request reads has rows. Where that is not known before it is asked, it may have
-/// an answer.
+/// Whether a request can have an answer: whether one of the tables that it reads has rows. Where that is not
+/// known before it is asked, it can.
 #[must_use]
 pub fn can_answer(session: &Session, request: &dyn AnyRequest) -> bool {
     // Such a request is asked of names of files, and an extract has nothing for it.

@@ -23,7 +23,7 @@ pub fn search_path(settings: &Settings, named: &[String], beside: &Path, unnamed
         SearchPath::parse(named.iter().map(String::as_str), &defaults)
     };
     let path = if settings.is_offline { path.without_servers() } else { path };
-    // Each folder is put in front of the path, so that the last one added is searched first.
+    // Each folder is put in front of the path: backwards, so that they are searched in the order of the list.
     folders_beside(beside).into_iter().rev().fold(path, SearchPath::with_folder)
 }
 

@@ -53,7 +53,7 @@ pub enum JsonError {
     },
 }
 
-/// What was expected where, and what was there.
+/// A place in the file, what was expected there, and what was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unexpected {
     /// The file, or the archive and its member.

@@ -11,7 +11,7 @@ use crate::stacks::StackList;
 /// Flags of a call that commits memory.
 const COMMIT: i32 = 0x1000;
 
-/// What the part has.
+/// The allocations of the part, and sums of processes.
 #[derive(Debug, Default)]
 pub(crate) struct Allocations {
     /// Rows, with the numbers of their stacks.

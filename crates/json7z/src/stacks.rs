@@ -84,7 +84,8 @@ impl Modules {
         self.rows.get(*at).map(|row| row.path.as_str())
     }
 
-    /// A module of that name. What no list has was in a stack of that process, so that the process had it.
+    /// A module of that name. One that no list has was in a stack of that process, so that the process had
+    /// it.
     fn named(&mut self, name: &str, process_key: Option<i32>) -> i32 {
         match self.first.get(&name.to_lowercase()) {
             Some(at) => *at as i32,

@@ -122,8 +122,8 @@ impl Query {
         sql + &rest
     }
 
-    /// Counts the rows that it would have without its limit; none where it has no limit. For a session over
-    /// one or over several extracts.
+    /// SQL that counts the rows which the question would have without its limit, for a session over one or
+    /// over several extracts; `None` where it has no limit.
     pub(crate) fn count_sql(&self, several: bool) -> Option<String> {
         // The count is of the statement without its limit, which by custom of the library is its last line.
         let sql = self.sql(several);
@@ -131,11 +131,11 @@ impl Query {
         Some(format!("SELECT count(*) AS rows FROM (\n{all})"))
     }
 
-    /// The most rows that it gives with these parameters; none where it has no limit.
+    /// The most rows that the question gives with these parameters; `None` where it has no limit.
     #[must_use]
     pub fn limit(&self, given: &[Parameter]) -> Option<usize> {
         let top = self.params().find(|param| LIMIT.ends_with(&format!("${}", param.name)))?;
-        // Of a parameter that is given twice the last one counts, as everywhere on command lines.
+        // Where a parameter is given twice the last one counts, as everywhere on command lines.
         let given = given.iter().rev().find(|given| given.name == top.name);
         let given = given.map(|given| given.text.as_str()).or(top.default);
         given?.parse().ok()
@@ -175,7 +175,7 @@ impl Query {
                 .ok_or_else(|| wrong(format!("{} as {words}", param.name), text))?;
             values.typed.push((param.name.to_owned(), value));
         }
-        // Of what is given twice the last one counts, as for declared ones.
+        // Where one is given twice the last one counts, as for declared parameters.
         for one in other.into_iter().rev() {
             if values.open.iter().all(|known| known.name != one.name) {
                 values.open.push(one.clone());

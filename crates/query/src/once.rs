@@ -18,7 +18,8 @@ use datafusion::sql::sqlparser::ast::Statement as Sql;
 
 use crate::{Answer, Result, error, statement};
 
-/// Rows of a part that are kept, at most, in bytes.
+/// Bytes of the rows of a part that are kept.
+// Several parts are held at the same time, outside of the memory that the engine accounts for.
 const MOST_BYTES: usize = 16 << 20;
 
 /// Names of the parts of a statement.

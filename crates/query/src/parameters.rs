@@ -79,7 +79,7 @@ pub(crate) fn value(text: &str, kind: Option<&DataType>) -> Option<ScalarValue> 
         // keys with floating point loses digits.
         None => Some(match (text.parse::<i64>(), text.parse::<f64>(), text.parse::<bool>()) {
             (Ok(number), ..) => number.into(),
-            // Words such as `inf` and `nan` are texts.
+            // Rust parses words such as `inf` and `nan` as numbers; here they are texts.
             (_, Ok(number), _) if number.is_finite() => number.into(),
             (.., Ok(truth)) => truth.into(),
             _ => text.into(),

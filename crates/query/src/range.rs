@@ -25,7 +25,7 @@ pub enum Unit {
     Count,
 }
 
-/// What is measured. Times become nanoseconds, sizes bytes.
+/// The kind of quantity. Times become nanoseconds, sizes bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Dimension {
     Time,

@@ -98,6 +98,7 @@ pub fn page<'q>(library: impl Iterator<Item = &'q Query>) -> String {
     page.push_str("\n## Tables that are computed from them\n");
     DERIVED.iter().for_each(|table| write_table(&mut page, table));
     page.push_str("\n## Tables of the session\n");
+    // `tables` lists those of the session behind the others.
     tables().skip(TABLES.len() + DERIVED.len()).for_each(|table| write_table(&mut page, table));
     page
 }

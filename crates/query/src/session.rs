@@ -96,6 +96,7 @@ impl Session {
         }
         let sources: Vec<Arc<Source>> = sources.into_iter().map(Arc::new).collect();
         let engine = Engine::new(sources.into(), options.clone(), true);
+        // The engine would be set up with the first question: what is wrong with it is an error of opening.
         engine.context()?;
         Ok(Self::over(engine, None))
     }
@@ -241,13 +242,13 @@ impl Session {
         })
     }
 
-    /// A number that no recording has: what a question failed over that computes with it. All rows are read
-    /// for that.
+    /// A number that no recording has, over which a question that computes with it failed. All rows are read
+    /// to find it.
     pub(crate) fn strange_number(&self) -> Option<StoreError> {
         self.engine.tables().strange_number()
     }
 
-    /// Answers one statement. Planning is done when this returns, rows come while the answer is read.
+    /// Answers one statement. Planning is done when this returns; rows come while the answer is read.
     ///
     /// # Errors
     /// SQL that is not understood, with position and hint where they are known; a statement that does not
@@ -266,6 +267,7 @@ impl Session {
             return Ok(Answer::of(schema, batches, self.engine.options.cancel.clone()));
         }
         let plan = self.engine.plan(sql, Values::default())?;
+        // Where it cannot be found out, the question is asked of one extract at a time, which is always right.
         member.learn(sql, &plan, needs_frames(&plan).unwrap_or(true));
         self.engine.run(plan)
     }
@@ -380,6 +382,7 @@ impl Engine {
         for function in functions::scalar(tables.loader(), tables.is_several()) {
             context.register_udf(function);
         }
+        // Registered under the names of those of the engine, which they replace.
         for function in functions::bounded(|name| context.udf(name).ok()) {
             context.register_udf(function);
         }
@@ -450,9 +453,11 @@ fn state(options: &Options) -> datafusion::error::Result<SessionState> {
     let mut config = SessionConfig::new()
         .with_default_catalog_and_schema(CATALOG, SCHEMA)
         .with_create_default_catalog_and_schema(false)
+        // SHOW TABLES and SHOW COLUMNS read it.
         .with_information_schema(true)
         .with_target_partitions(options.partitions.max(1));
     let settings = config.options_mut();
+    // Without spans, errors of the planner have no line and column.
     settings.sql_parser.collect_spans = true;
     // Texts stay plain UTF-8 in answers; every reader of Arrow knows that.
     settings.execution.parquet.schema_force_view_types = false;

@@ -20,7 +20,8 @@ impl Random {
         ((self.0 >> 33) as usize) % n.max(1)
     }
 
-    /// A number that is at the edge of something.
+    /// A number at the limit of a type or a size, or next to it.
+    // Checks fail at limits; random numbers nearly never hit one.
     fn edge(&mut self) -> u64 {
         const EDGES: [u64; 16] = [
             0,

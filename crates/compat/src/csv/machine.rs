@@ -2,8 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// Versions, product, description and folder of a module, as far as they are known. The parts that are there
-/// end with commas, of which the last one is taken away.
+/// Versions, product, description and folder of a module, as far as they are known, with commas between.
 pub(crate) fn module(
     version: &str,
     product_version: &str,
