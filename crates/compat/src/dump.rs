@@ -93,7 +93,7 @@ fn defaults(dump: &Dump, native: &mut Native) {
         pair(native, "--sort-by", "cpu");
     }
     // There the I/O of a file belongs to all processes that used it. Where no option depends on processes,
-    // the sums are the same, and without `--shared` several extracts are asked together.
+    // `--shared` is left out, since several extracts can be asked together without it.
     let by_process = [
         "--process",
         "--cmdline",

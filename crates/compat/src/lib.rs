@@ -109,7 +109,7 @@ pub struct Guest {
     pub csv: Option<csv::Style>,
 }
 
-/// With the numbers of whoever reads the answer, ours where nothing is known of them.
+/// The numbers are those of the locale of the reader, or ours where that is not known.
 impl Default for Guest {
     fn default() -> Self {
         Self { numbers: locale::of_reader().unwrap_or_default(), csv: None }

@@ -37,7 +37,7 @@ const IDLE: &[Idle] = &[
 const PER_PROCESS: &[&str] = &["--per-process"];
 const ISSUE: &[&str] = &["--issue"];
 
-/// Changes arguments that do not go together to what ETWAnalyzer makes of them.
+/// Changes arguments that do not go together, so that they mean what the line means to ETWAnalyzer.
 pub(crate) fn reconcile(dump: &str, native: &mut Native, notes: &mut Vec<String>) {
     for idle in IDLE.iter().filter(|idle| idle.dump == dump) {
         let is_idle = match idle.when {

@@ -51,13 +51,13 @@ fn check(extracts: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-/// The first one, as the heading of an answer to all of them needs it.
+/// The trace of the first extract, under the name of all: the heading of the answer shows it.
 fn info(session: &Session, name: &str) -> Result<TraceInfo> {
     let info = session.each().first().map_or_else(|| Ok(TraceInfo::default()), TraceInfo::ask)?;
     Ok(TraceInfo { file_name: name.to_owned(), ..info })
 }
 
-/// What all of them are called together.
+/// The name of all extracts together.
 fn name(extracts: &[PathBuf]) -> String {
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     match extracts {

@@ -42,7 +42,7 @@ impl Default for Asking {
     }
 }
 
-/// What a question may take of the machine, where it does not take the usual.
+/// What a question may take of the machine, where that differs from the defaults.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Resources {
     /// Bytes for sorting, grouping and joining, see [`Options::memory_bytes`](etwkit_query::Options).

@@ -37,7 +37,7 @@ pub(crate) struct Cached {
     pub(crate) path: PathBuf,
     /// Whether it was made just now.
     pub(crate) is_new: bool,
-    /// What whoever asks should know of it.
+    /// Notes on it for the reader of the answer.
     pub(crate) notes: Vec<String>,
 }
 
@@ -49,7 +49,8 @@ pub(crate) struct InTheMaking {
 }
 
 impl InTheMaking {
-    /// Waits until nobody makes that any more, and lets the caller make it while what is returned lives.
+    /// Waits until no other question makes the target, and reserves it for the caller as long as the returned
+    /// value lives.
     fn begin<'m>(&'m self, target: &'m Path, cancel: &Cancel) -> Result<Making<'m>> {
         let mut targets = self.targets.lock().unwrap_or_else(PoisonError::into_inner);
         while targets.contains(target) {
@@ -64,7 +65,7 @@ impl InTheMaking {
     }
 }
 
-/// Something that is made while this lives.
+/// Reserves a target while this lives.
 struct Making<'m> {
     all: &'m InTheMaking,
     target: &'m Path,
@@ -87,7 +88,7 @@ struct Wanted<'w> {
 }
 
 impl Engine {
-    /// The extract of a trace: the one that is there, else a new one.
+    /// The extract of a trace: the one in the cache, else a new one.
     pub(crate) fn cached_extract(&self, asking: &Asking, trace: &Path, input: &Input) -> Result<Cached> {
         let described = &asking.described;
         let wanted = Wanted { source: trace, hash: input.source_hash()?, described, detail: Detail::Full };
@@ -106,7 +107,7 @@ impl Engine {
         })
     }
 
-    /// What an extract of ETWAnalyzer becomes: the extract that is there, else a new one.
+    /// The extract that an extract of ETWAnalyzer becomes: the one in the cache, else a new one.
     pub(crate) fn cached_import(&self, asking: &Asking, json: &Path, input: &JsonInput) -> Result<Cached> {
         let described = &Described::default();
         let wanted = Wanted { source: json, hash: input.source_hash()?, described, detail: Detail::Summary };

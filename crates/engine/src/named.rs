@@ -37,8 +37,8 @@ enum Meaning {
 }
 
 /// The files that words name, in the order of the words; those of a folder by the time of their recording,
-/// those of a pattern by path. What a folder, a pattern or a list finds is there once, however often it is
-/// found or named.
+/// those of a pattern by path. A file that a folder, a pattern or a list finds is listed once, however often
+/// it is found or named.
 ///
 /// # Errors
 /// A pattern, folder or list that holds nothing of what is wanted; a list, or a name in it, that does not

@@ -40,8 +40,8 @@ pub struct Answers {
 }
 
 impl Engine {
-    /// Reads what describes events for a request, and makes sure that extracts have the stack tags that it
-    /// needs. What it is asked with becomes a part of `asking`.
+    /// Reads the descriptions of events that a request names, and makes sure that extracts have the stack
+    /// tags that it needs. `asking` gets both.
     ///
     /// # Errors
     /// A file cannot be read or holds something else than it should; an extract cannot be tagged.
@@ -65,9 +65,9 @@ impl Engine {
         }
     }
 
-    /// Asks extracts, several at a time, and keeps all answers: for those that are small. [`Engine::prepare`]
-    /// and [`Engine::ask_each`] hand on each answer as soon as it is there. Where names of recordings are
-    /// asked, nothing is opened.
+    /// Asks extracts, several at a time, and keeps all answers in memory: for small ones. For large ones,
+    /// [`Engine::prepare`] and [`Engine::ask_each`] hand on each answer as soon as it is known. A question to
+    /// names of recordings opens nothing.
     ///
     /// # Errors
     /// Those of [`Engine::prepare`]. What is wrong with an extract is the answer of that extract.

@@ -78,7 +78,7 @@ fn is_extract(path: &Path) -> bool {
         || path.join(etwkit_extract::manifest::FILE).is_file()
 }
 
-/// Adds a trace, archive or extract; other files are none of ours.
+/// Adds a trace, archive or extract; other files are left out.
 fn add(path: &Path, found: &mut FilesByTime) -> Result<()> {
     let full = file_name(path);
     let (is_extract, is_json) = (is_extract(path), is_json_extract(path));

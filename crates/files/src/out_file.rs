@@ -1,9 +1,10 @@
 //! Files that commands write.
 //!
 //! A file is written under another name beside its own and gets its name when it is complete, so that a
-//! command which fails or is interrupted leaves what was there. Nobody loses data by a slip of the keyboard:
-//! a file that is there is replaced only with `--force`, and a trace, an archive or a part of an extract
-//! never. Links are followed, and pipes and devices are written to: they are never replaced by a file.
+//! command which fails or is interrupted leaves the old file as it was. Nobody loses data by a slip of the
+//! keyboard: an existing file is replaced only with `--force`, and a trace, an archive or a part of an
+//! extract never. Links are followed, and pipes and devices are written to: they are never replaced by a
+//! file.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -26,7 +27,7 @@ const ABANDONED: Duration = Duration::from_secs(60);
 /// What may be replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Replace {
-    /// Nothing that is there.
+    /// No existing file.
     Nothing,
     /// A CSV file that a dump wrote.
     OwnCsv,
@@ -85,7 +86,7 @@ impl OutFile {
     /// Begins to write.
     ///
     /// # Errors
-    /// What is there may not be replaced, or nothing can be written there.
+    /// The existing file may not be replaced, or nothing can be written there.
     pub fn create(path: &Path, replace: Replace) -> anyhow::Result<Self> {
         check(path, replace)?;
         let target = followed(path);

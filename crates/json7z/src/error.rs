@@ -21,7 +21,7 @@ pub enum JsonError {
         /// What the system said.
         source: io::Error,
     },
-    /// Something else is there than should be.
+    /// Something other than expected was found.
     #[error("{0}")]
     Unexpected(Box<Unexpected>),
     /// The file is JSON, but nothing that ETWAnalyzer writes.
@@ -66,7 +66,7 @@ pub struct Unexpected {
     pub column: u64,
     /// What should be there.
     pub expected: String,
-    /// What is there.
+    /// What was found there.
     pub found: String,
 }
 

@@ -235,7 +235,7 @@ impl Head {
             clock_frequency: 10_000_000,
             processors: self.processors.unwrap_or(0),
             cpu_mhz: self.mhz,
-            // Windows reports kilobytes; what is stored is a thousandth of them, not a 1024th.
+            // Windows reports kilobytes, and ETWAnalyzer divides them by 1000, not by 1024.
             memory_bytes: self.memory_mb.map(|mb| mb.saturating_mul(1_000_000)),
             lost_events: self.lost_events.unwrap_or(0),
             lost_buffers: self.lost_buffers.unwrap_or(0),

@@ -80,7 +80,7 @@ impl<'w> Import<'w> {
         Ok(())
     }
 
-    /// Says that a kind of information is there.
+    /// Notes that the file has a kind of information.
     pub(crate) fn found(&mut self, topic: &'static str, is_there: bool) {
         if is_there {
             self.topics.insert(topic);

@@ -116,7 +116,7 @@ impl Sink for Noting<'_> {
     }
 }
 
-/// What the sections of a file have that is written when all of them are read.
+/// The contents of sections that can be written only when all sections are read.
 #[derive(Default)]
 struct Sections {
     cpu: cpu::Cpu,

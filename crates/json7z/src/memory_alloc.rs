@@ -35,7 +35,7 @@ pub(crate) fn stacks(reader: &mut Reader) -> Result<Vec<String>> {
 }
 
 impl Allocations {
-    /// Reads the part. Returns whether it is there.
+    /// Reads the part. Returns whether there is one, as null is none.
     pub(crate) fn read(&mut self, reader: &mut Reader, import: &mut Import<'_>) -> Result<bool> {
         reader.object(|reader, name| {
             match name {

@@ -80,8 +80,8 @@ fn connections(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
         let times = [row.open_ns, row.last_send_ns, row.last_receive_ns, row.close_ns];
         row.first_ns = times.into_iter().flatten().min().unwrap_or(0);
         if row.posts > 0 || row.injects > 0 {
-            // Bytes sent are those of the sends of programs; where no segments are reported, they stand for
-            // these, too.
+            // The bytes sent are those that programs posted; where no segments are reported, they stand for
+            // the segments, too.
             row.post_bytes = row.send_bytes;
         }
         rows.push(&row, import.sink)?;

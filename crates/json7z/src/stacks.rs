@@ -58,8 +58,8 @@ impl Modules {
     pub(crate) fn add(&mut self, mut row: Module) -> i32 {
         let name = row.name.to_lowercase();
         let only_in_stacks = self.only_in_stacks.remove(&name);
-        // The module was made up when a stack named it, and what is known of it comes now: it keeps its
-        // number, which frames have already.
+        // The module was added without its path when a stack named it. It keeps its number now, which frames
+        // have already.
         if let Some(at) = only_in_stacks
             && let Some(named) = self.rows.get_mut(at)
         {

@@ -32,9 +32,9 @@ pub struct Answer {
 /// Where the rows come from.
 #[derive(Debug)]
 enum Rows {
-    /// They are there.
+    /// They were computed before.
     Ready(std::vec::IntoIter<RecordBatch>),
-    /// They are computed.
+    /// They are being computed.
     Computed(Work),
 }
 
@@ -90,7 +90,7 @@ impl Answer {
         Ok(Self { schema, cancel, rows: Rows::Computed(Work { batches, task, stop, threads }) })
     }
 
-    /// Rows that are there already.
+    /// An answer of rows that were computed before.
     pub(crate) fn of(schema: SchemaRef, batches: Vec<RecordBatch>, cancel: Cancel) -> Self {
         Self { schema, cancel, rows: Rows::Ready(batches.into_iter()) }
     }

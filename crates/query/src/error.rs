@@ -162,8 +162,8 @@ fn of_extract(error: &DataFusionError) -> Option<Error> {
 }
 
 /// Whether an error may come from damage of what was read: then it is worth while to look for it.
-// Errors of the statement itself, of memory and of the disk are other kinds: they have nothing to do with what
-// is in a file, and examining all files takes long.
+// Errors of the statement itself, of memory and of the disk are other kinds: they have nothing to do with
+// what is in a file, and examining files takes long.
 pub(crate) fn may_be_damage(error: &DataFusionError) -> bool {
     matches!(
         innermost(error, &mut None),

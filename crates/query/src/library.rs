@@ -3,8 +3,8 @@
 //! The first line of a file says what it answers; lines `-- param NAME: TYPE = DEFAULT – MEANING` declare its
 //! parameters, which the SQL names as `$NAME`. Values are bound as typed literals, never pasted into the
 //! text. What is written as `/*+ … */` holds for sessions over several extracts, where rows carry `trace_id`;
-//! for one extract it is a comment. Files of users have the same form, of which nothing is required: what
-//! they do not declare has the type that the statement gives it.
+//! for one extract it is a comment. Files of users have the same form, but every part of it is optional:
+//! parameters that they do not declare have the type that the statement gives them.
 
 use std::borrow::Cow;
 
@@ -57,7 +57,7 @@ pub struct Query {
     /// Area and name: `cpu/processes`. Of SQL that stands on a command line it is empty.
     pub name: Cow<'static, str>,
     text: Cow<'static, str>,
-    /// It comes with the program.
+    /// Whether it comes with the program.
     is_built_in: bool,
 }
 

@@ -101,8 +101,8 @@ impl Session {
         Ok(Self::over(engine, None))
     }
 
-    /// A session over the same extracts that answers in another way, with tags and a switch of its own. Files
-    /// that one of them has opened and frames that one has read are there for both.
+    /// A session over the same extracts that answers in another way, with tags and a switch of its own. Both
+    /// share files that one of them has opened, and frames that one has read.
     ///
     /// # Errors
     /// The engine cannot be set up.
@@ -267,7 +267,8 @@ impl Session {
             return Ok(Answer::of(schema, batches, self.engine.options.cancel.clone()));
         }
         let plan = self.engine.plan(sql, Values::default())?;
-        // Where it cannot be found out, the question is asked of one extract at a time, which is always right.
+        // Where it cannot be found out, the question is asked of one extract at a time, which is always
+        // right.
         member.learn(sql, &plan, needs_frames(&plan).unwrap_or(true));
         self.engine.run(plan)
     }
@@ -281,7 +282,7 @@ impl Session {
     pub fn ask(&self, query: &Query, parameters: &[Parameter]) -> Result<Answer> {
         let sql = query.sql(self.engine.tables().is_several());
         let plan = self.engine.plan(&sql, query.bind(parameters)?)?;
-        // SQL that a user types is answered row by row, and nothing of it is computed beforehand.
+        // SQL that a user types is answered while its rows come: no part of it is computed beforehand.
         if query.name.is_empty() {
             return self.engine.run(plan);
         }
@@ -382,7 +383,7 @@ impl Engine {
         for function in functions::scalar(tables.loader(), tables.is_several()) {
             context.register_udf(function);
         }
-        // Registered under the names of those of the engine, which they replace.
+        // They have the names of functions of the engine, and replace these.
         for function in functions::bounded(|name| context.udf(name).ok()) {
             context.register_udf(function);
         }

@@ -48,7 +48,7 @@ struct Setting {
 /// program.
 ///
 /// # Errors
-/// The file cannot be read, or a line of it says nothing that can stand there.
+/// The file cannot be read, or a line of it is no setting.
 pub fn with_defaults(
     args: &[OsString],
     root: impl FnOnce() -> Command,

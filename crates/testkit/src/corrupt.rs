@@ -87,7 +87,7 @@ pub fn corrupt(bytes: &mut Vec<u8>, random: &mut Random, kind: usize) {
     }
 }
 
-/// Writes a number from an edge over 1, 2, 4 or 8 bytes, as far as they are there.
+/// Writes a number from an edge over 1, 2, 4 or 8 bytes, as far as the file has them.
 fn put(bytes: &mut [u8], at: usize, width: usize, random: &mut Random) {
     let value = random.edge().to_le_bytes();
     for (to, from) in bytes.iter_mut().skip(at).zip(&value[..width]) {

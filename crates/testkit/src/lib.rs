@@ -51,7 +51,7 @@ pub fn skip(what: &str) {
     assert!(std::env::var_os("CI").is_none_or(|ci| ci.is_empty()), "skipped under CI: {what}");
 }
 
-/// A trace with what is expected of it.
+/// A trace with its expected results.
 #[derive(Debug)]
 pub struct Sample {
     /// Name of its truth file, without ending.

@@ -400,7 +400,7 @@ fn first_word(text: &str) -> &str {
     text.split(' ').next().unwrap_or(text)
 }
 
-/// What stands behind the executable; all of it if that has no `.exe`.
+/// The arguments behind the executable; the whole command line if that has no `.exe`.
 fn arguments(command_line: &str) -> &str {
     let at = command_line.to_ascii_lowercase().find(".exe");
     let behind = at.and_then(|at| command_line.get(at + ".exe".len()..));

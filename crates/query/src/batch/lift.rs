@@ -2,9 +2,8 @@
 //! extracts apart.
 //!
 //! Tables lead with `trace_id`. Joins and windows stay inside an extract, groups and the order of rows lead
-//! with its number, and what is computed from all rows has one row for each extract, also for one without
-//! rows. A plan that has a step for which that is not known is refused; then the extracts are asked one by
-//! one.
+//! with its number, and an aggregate over all rows has one row for each extract, also for one without rows. A
+//! plan with a step that cannot be lifted so is refused; then the extracts are asked one by one.
 
 use std::sync::Arc;
 
@@ -179,7 +178,7 @@ impl Lift<'_> {
         Ok((grouped, Some(trace)))
     }
 
-    /// What is computed from all rows of an extract is there also if it has none.
+    /// An aggregate over all rows of an extract has a row also for an extract without rows.
     fn one_row_each(&mut self, aggregate: &Aggregate, grouped: LogicalPlan, trace: Column) -> Result<Lifted> {
         let (all, of_extract) = self.extracts()?;
         let joined = joined(all, &of_extract, grouped, trace)?;

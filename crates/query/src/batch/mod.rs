@@ -65,9 +65,9 @@ impl KnownQuestions {
 /// Extracts that are asked together.
 struct Batch {
     known: Arc<KnownQuestions>,
-    /// Over all of them.
+    /// An engine over all extracts.
     engine: Engine,
-    /// What was asked of all of them; `None` for what could not.
+    /// Answers to questions that were asked of all extracts; `None` for questions that could not be.
     answers: Mutex<HashMap<String, Option<Arc<Answers>>>>,
 }
 

@@ -24,7 +24,7 @@ pub type Sets = BTreeMap<&'static str, BTreeSet<String>>;
 pub struct Answer {
     /// One table; of a report several.
     pub parts: Vec<Part>,
-    /// What the reader should know of it.
+    /// What the reader should know about it.
     pub notes: Vec<String>,
     /// Sums behind the heading of the extract.
     pub heading: Option<Line>,
@@ -67,7 +67,7 @@ pub struct Part {
     pub foot: Vec<Line>,
     /// What stands in place of the table where it has no rows.
     pub instead: Option<Line>,
-    /// What people see of it; machines get all rows.
+    /// How much of it people see; machines get all rows.
     pub shows: Shows,
     /// Rows for machines, where these differ from those for people.
     pub records: Option<Box<dyn Table>>,

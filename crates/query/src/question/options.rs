@@ -69,7 +69,7 @@ pub enum Group {
 /// An option of a question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Opt {
-    /// What its declaration says of it.
+    /// What its declaration says about it.
     pub spec: Spec,
     /// What it takes.
     pub kind: Kind,
@@ -85,7 +85,7 @@ impl Deref for Opt {
     }
 }
 
-/// What a declaration says of an option beside the type of its field.
+/// What a declaration says about an option, besides the type of its field.
 #[must_use]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spec {

@@ -10,7 +10,7 @@ pub trait OptionValue: Sized {
     /// The options that the field stands for; `self` is its default.
     fn options(&self, spec: Spec) -> Vec<Opt>;
 
-    /// Its value, if it is there.
+    /// Its value, if one was given.
     ///
     /// # Errors
     /// A value that the option does not take.
@@ -187,7 +187,7 @@ impl Scalar for &'static str {
     }
 }
 
-/// Words of those that the declaration names, in the order in which it does.
+/// Some of the words that the declaration names, in its order.
 impl Scalar for Vec<&'static str> {
     fn kind(spec: &Spec) -> Kind {
         Kind::Several(spec.among.to_vec())

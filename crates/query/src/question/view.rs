@@ -27,7 +27,7 @@ pub fn largest<R>(sources: Vec<Source<R>>, top: Top, order: fn(&R) -> f64) -> Ve
     all
 }
 
-/// Columns behind the others, as many as the answer has: words, by their number.
+/// Columns of words behind the others, whose number depends on the answer.
 pub struct Cells<Q: 'static, R: 'static> {
     /// Their name for `--column`, which is the same for all.
     pub name: &'static str,
@@ -63,7 +63,7 @@ pub type SumsLine<Q> = (&'static str, fn(&Q, usize) -> bool);
 pub struct View<Q: 'static, R: 'static> {
     /// Its columns, in the order in which they stand.
     pub columns: &'static [Column<Q, R>],
-    /// More of them, whose number depends on the answer.
+    /// Further columns, whose number depends on the answer.
     pub cells: Option<Cells<Q, R>>,
     /// What rows are sorted by, ascending; rows of several extracts are merged by it.
     pub order: fn(&R) -> f64,

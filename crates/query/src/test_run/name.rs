@@ -107,7 +107,7 @@ impl TestName {
         let at = rest.len().checked_sub("20200717-124447".len())?;
         let performed_at = Some(date_time(rest.get(at..)?)?);
         let machine = rest.get(..at)?;
-        // A point, a dash or both stand in front of the date, and names of machines may end with neither.
+        // A point, a dash, or a point and a dash stand between the machine and the date.
         let end = machine.strip_suffix('-').map_or(machine, |machine| machine.trim_end_matches('.'));
         let end = end.strip_suffix('.').unwrap_or(end);
         if end.len() == machine.len() || end.is_empty() || end.starts_with('_') {
