@@ -53,7 +53,7 @@ const OF_LISTS: &[OfList] = &[
     OfList { dump: "tracelog", is_asked: |native| has(native, "--provider"), columns: "id eventname" },
 ];
 
-/// Changes names of columns to ours; those that what is listed does not have are reported.
+/// Changes names of columns to ours, and reports those that the chosen list does not have.
 pub(crate) fn columns(dump: &str, native: &mut Native, notes: &mut Vec<String>) {
     let Some(names) = value_of(native, "--column") else { return };
     let mut ours = Vec::new();
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn names_become_ours() {
-        for (dump, line, expected, is_told) in [
+        for (dump, line, expected, is_noted) in [
             ("tcp", "--column=PostMode;!TCB", "--column=Posted;Injected;!TCB", false),
             ("tcp", "--column=+postmode", "--column=+Posted;+Injected", false),
             ("tcp", "--column=SndNext", "", true),
@@ -109,7 +109,7 @@ mod tests {
             columns(dump, &mut native, &mut notes);
             let changed: Vec<_> = native.iter().map(|arg| arg.to_string_lossy()).collect();
             assert_eq!(changed.join(" "), expected, "{dump} {line}");
-            assert_eq!(!notes.is_empty(), is_told, "{notes:?}");
+            assert_eq!(!notes.is_empty(), is_noted, "{notes:?}");
         }
     }
 }

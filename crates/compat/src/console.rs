@@ -22,7 +22,7 @@ pub(crate) const SWITCHES: &[Switch] = &[
 pub struct Begin {
     /// Files, folders and queries.
     pub queries: Vec<String>,
-    /// Also those in folders of folders.
+    /// Files in folders of folders are meant, too.
     pub is_recursive: bool,
     /// Without colours.
     pub is_plain: bool,
@@ -84,7 +84,7 @@ pub fn fits(query: &str, file: &Path) -> bool {
         || (is_part && files::file_name(file).to_lowercase().contains(&query.to_lowercase()))
 }
 
-/// Of a pattern its last part is compared; a folder in front of it is the one that the file has to lie in.
+/// Compares the last part of a pattern; a folder in front of it is the folder that the file has to lie in.
 fn fits_patterns(query: &str, file: &Path) -> bool {
     let mut filters = Vec::new();
     for part in query.split(';').map(str::trim).filter(|part| !part.is_empty()) {

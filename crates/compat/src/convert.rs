@@ -38,8 +38,8 @@ pub(crate) fn steps(words: &[String]) -> anyhow::Result<Vec<Step>> {
     Ok(all.map(|step| Step { shows_line, ..step }).collect())
 }
 
-/// Our commands for an extract: for names, if symbols are asked, and for the profile, which lies beside the
-/// trace and replaces an older one. A profile has what names there are, whether new ones were found or not.
+/// Our commands for an extract: one for names, if symbols are asked for, and one for the profile, which lies
+/// beside the trace and replaces an older one.
 fn of_extract(native: &Native, extract: &Path) -> Vec<Step> {
     let is_symbols = |arg: &OsString| arg.to_string_lossy().starts_with("--symbols=");
     let (named, rest): (Native, Native) = native.iter().cloned().partition(is_symbols);
@@ -47,6 +47,7 @@ fn of_extract(native: &Native, extract: &Path) -> Vec<Step> {
     let mut steps = Vec::new();
     if !named.is_empty() {
         let line: Native = ["symbols".into(), "load".into()].into_iter().chain(named).collect();
+        // The profile is written with the names that exist, whether new ones were found or not.
         steps.push(Step { decides: false, ..Step::new(line) });
     }
     let mut line: Native = ["export".into(), "--format=speedscope".into(), "--force".into()].into();

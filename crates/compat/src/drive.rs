@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Begin of the names of the variables that name the folder of a drive; the letter stands behind it.
+/// Start of the names of the variables that name the folder of a drive; the letter stands behind it.
 const DRIVE: &str = "ETWKIT_DRIVE_";
 
 /// What a path of Windows means here.
@@ -25,8 +25,8 @@ fn local_in(path: &str, drive: &dyn Fn(char) -> Option<OsString>) -> PathBuf {
         match named {
             Some(named) => (folder, rest) = (named.into(), behind.trim_start_matches(['\\', '/'])),
             None if cfg!(windows) => return PathBuf::from(path),
-            // Without a folder for it the drive is one of the current folder, which nothing has: the error
-            // names it.
+            // Without a folder for the drive, `C:` is taken for a folder in the current one. It does not
+            // exist there, so that the error names it.
             None => {}
         }
     }
@@ -47,7 +47,8 @@ pub(crate) fn drive_letter(path: &str) -> Option<(char, &str)> {
     letters.next().is_none().then_some((letter.to_ascii_uppercase(), behind))
 }
 
-/// The file with that name, or the first by name that differs only in case, or what it would be.
+/// The file with that name; else the first by name that differs only in case; else the path that the file
+/// would have.
 fn child(folder: &Path, name: &str) -> PathBuf {
     let exact = folder.join(name);
     if matches!(name, "." | "..") || exact.exists() {

@@ -49,11 +49,12 @@ pub(crate) fn translate(words: &[String], find: Find<'_>) -> anyhow::Result<Step
     Ok(step)
 }
 
-/// What is said of a switch that ETWAnalyzer takes for any sub command and does nothing with for this one.
+/// The note for a switch that ETWAnalyzer takes for any sub command and that does nothing for this one.
 fn idle(name: &str, dump: &Dump, line: &mut Line) -> anyhow::Result<String> {
     if !tables::KNOWN.split_whitespace().any(|known| known == name) {
         bail!("there is no switch -{name}{}", similar(name));
     }
+    // Its values would otherwise be taken for words that belong to no switch.
     while line.value().is_some() {}
     Ok(format!("-{name} means nothing to -dump {}", dump.native))
 }
@@ -64,7 +65,7 @@ fn sub_command(words: &[String]) -> anyhow::Result<(&'static Dump, Vec<String>)>
     let at = words.iter().position(|word| is_dump(&word)).map(|at| at + 1);
     // The word behind `-dump` goes first: values of other switches can be words that name a sub command.
     let behind = at.and_then(|at| Some((at, tables::dump(words.get(at)?)?)));
-    // It may stand anywhere.
+    // A sub command may stand anywhere in the line.
     let found =
         behind.or_else(|| words.iter().enumerate().find_map(|(at, word)| Some((at, tables::dump(word)?))));
     let Some((at, dump)) = found else {
@@ -80,19 +81,19 @@ fn sub_command(words: &[String]) -> anyhow::Result<(&'static Dump, Vec<String>)>
 
 /// Adds what ETWAnalyzer does without being asked, and we do not.
 fn defaults(dump: &Dump, native: &mut Native) {
-    // It calls processes as rules do.
+    // ETWAnalyzer applies its rules for names of processes unless `-ppn` is given.
     if find(dump.switches, "ppn").is_some() && !has(native, "--rename-rules") {
         pair(native, "--rename-rules", "default");
     }
-    // Its list of processes is one of names, also where only some are asked for.
+    // Its list of processes is sorted by name, whether all of them or only some are asked for.
     if dump.native == "process" && !has(native, "--sort-by") {
         pair(native, "--sort-by", "name");
     }
     if dump.native == "cpu" && !has(native, "--sort-by") {
         pair(native, "--sort-by", "cpu");
     }
-    // A file belongs to all processes that used it. Where nothing depends on that, extracts are asked
-    // together.
+    // There the I/O of a file belongs to all processes that used it. Where no option depends on processes,
+    // `--shared` is left out, since several extracts can be asked together without it.
     let by_process = [
         "--process",
         "--cmdline",
@@ -106,14 +107,14 @@ fn defaults(dump: &Dump, native: &mut Native) {
     if dump.native == "disk" && by_process.iter().any(|option| has(native, option)) {
         native.push("--shared".into());
     }
-    // It lists methods of the idle process, and leaves only sums of it out.
+    // It lists methods of the idle process, and leaves that process out only where it lists sums.
     let methods = ["--methods", "--top-methods", "--stack-tags"];
     if dump.native == "cpu" && methods.iter().any(|option| has(native, option)) {
         native.push("--idle".into());
     }
 }
 
-/// Of an option that stands several times the last one counts, as it does in ETWAnalyzer.
+/// Keeps the last one of an option that stands several times, as ETWAnalyzer does.
 fn last_of_each(native: &mut Native) {
     let name = |arg: &std::ffi::OsString| {
         let arg = arg.to_string_lossy();

@@ -15,7 +15,7 @@ use crate::read::read;
 use crate::switch::{NO_COLOR, Native, Switch, To, find, pair};
 use crate::tables::shared::TESTS;
 
-/// What may be extracted. An extract of ours holds all of it in any case.
+/// Words for what is extracted. An extract of ours holds all of it in any case.
 const ACTIONS: &str = "all default cpu frequency disk file memory exception stacktag threadpool module pmc dns \
     tcp power objectref virtualalloc tracelog machinedetails lbr";
 
@@ -53,7 +53,7 @@ pub(crate) const SWITCHES: &[Switch] = &[
     Switch { names: &["unzipoperation"], to: To::Missing("no other program is run while a trace is read") },
 ];
 
-/// What a line asks for.
+/// What a line of `-extract` asks for.
 #[derive(Debug, Default)]
 pub struct Extraction {
     queries: Queries,
@@ -61,7 +61,7 @@ pub struct Extraction {
     tests: Native,
     only_lists: bool,
     out: Option<PathBuf>,
-    /// Begin and end of parts, as they were typed.
+    /// Start and end of parts, in the words of the line.
     regions: Vec<(String, String)>,
     native: Native,
 }
@@ -111,7 +111,7 @@ impl Extraction {
     }
 
     /// The traces that the line names: those of the chosen tests and test runs, in the order of their times.
-    /// What is chosen is `selected` from options as `dump` has them.
+    /// `selected` makes the choice from options as `dump` has them.
     ///
     /// # Errors
     ///
@@ -136,13 +136,13 @@ impl Extraction {
         self.only_lists
     }
 
-    /// What is reported of the work on these traces.
+    /// The reports of the work on these traces.
     #[must_use]
     pub fn progress(&self, traces: &[PathBuf]) -> Progress {
         Progress { all: traces.len() * self.regions.len().max(1), done: 0, failed: 0 }
     }
 
-    /// Pairs of begin and end; an end with `+` is a length.
+    /// Reads pairs of start and end; an end with `+` is a length.
     fn regions(&mut self, line: &mut Line) -> anyhow::Result<()> {
         let numbers: Vec<String> = std::iter::from_fn(|| line.value()).collect();
         let number = |text: &str| -> anyhow::Result<f64> {
@@ -210,7 +210,7 @@ impl Extraction {
     }
 }
 
-/// What is reported of each trace, and of all of them at the end.
+/// Writes the report of each trace, and of all of them at the end.
 #[derive(Debug)]
 pub struct Progress {
     all: usize,
@@ -270,7 +270,7 @@ fn shortest(seconds: f64) -> String {
 
 pub(crate) fn symbols(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
     let path = line.required("symserver")?;
-    // Elements of a symbol path are folders, addresses or words.
+    // Elements of a symbol path are folders, addresses or words, and only folders can be those of Windows.
     let is_folder = |part: &str| part.contains(['\\', ':']) && !part.contains('*') && !part.contains("://");
     let parts = path
         .split(';')

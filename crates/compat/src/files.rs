@@ -12,7 +12,7 @@ use crate::drive::local;
 use crate::line::Line;
 use crate::{Find, Wrong};
 
-/// Endings of what may be asked, longest first; extracts are folders or packed folders.
+/// Endings of files that may be asked, longest first; extracts are folders or packed folders.
 const EXTRACTS: [&str; 2] = [".etwx.zip", ".etwx"];
 const TRACES: [&str; 4] = [".etl", ".7z", ".zip", ".diagsession"];
 /// Endings of extracts of ETWAnalyzer, which command lines name where ours lie.
@@ -20,7 +20,7 @@ const JSON: [&str; 2] = [".json7z", ".json"];
 /// The folder beside traces that ETWAnalyzer writes extracts into.
 pub(crate) const EXTRACT_FOLDER: &str = "Extract";
 
-/// What a line says of the files that it means.
+/// The queries of a line for the files that it means.
 #[derive(Debug, Default)]
 pub(crate) struct Queries {
     pub(crate) all: Vec<String>,
@@ -28,7 +28,7 @@ pub(crate) struct Queries {
 }
 
 impl Queries {
-    /// Takes a switch that says something of files; whether it was one.
+    /// Takes a switch that says which files are meant. Returns whether it was one.
     pub(crate) fn take(&mut self, name: &str, line: &mut Line) -> anyhow::Result<bool> {
         match name {
             "fd" | "filedir" | "dir" => self.all.push(line.required(name)?),
@@ -52,7 +52,7 @@ impl Queries {
         extracts(&self.all, self.is_recursive)
     }
 
-    /// What is asked, found in that way.
+    /// The files that are asked, as `find` finds them.
     pub(crate) fn found(&self, find: Find<'_>) -> anyhow::Result<Vec<PathBuf>> {
         find(&self.all, self.is_recursive)
     }
@@ -129,8 +129,8 @@ fn start(path: &Path) -> Option<i64> {
     Some(manifest_of(path).ok()?.clock.start_filetime)
 }
 
-/// The extract of a trace: beside it in `Extract`, or beside it; one of ours before one of ETWAnalyzer. The
-/// latter gives way to ours, too.
+/// The extract of a trace: beside it in `Extract`, or beside it; one of ours before one of ETWAnalyzer. For
+/// an extract of ETWAnalyzer, ours beside it.
 fn extract_of(path: &Path) -> Option<PathBuf> {
     let is_json = is_json_extract(path);
     if is_extract(path) && !is_json {
@@ -233,11 +233,11 @@ pub(crate) fn fits(filter: &TextFilter, path: &Path) -> bool {
     std::iter::once(full.clone()).chain(aliases).any(|name| filter.matches(Some(&name)))
 }
 
-/// Files that may be asked in a folder, by name; those of folders in it, too, if that is wanted.
+/// Lists the files of a folder that may be asked, by name; with `is_recursive` those of folders in it, too.
 fn list(folder: &Path, is_recursive: bool, found: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     let entries = std::fs::read_dir(folder).with_context(|| folder.display().to_string())?;
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    // File systems list names in different orders.
+    // File systems list names in different orders, and the order of answers must not depend on that.
     paths.sort();
     for path in paths {
         if is_extract_folder(&path) || (path.is_file() && is_asked(&path)) {

@@ -123,7 +123,7 @@ const GENERAL: [(&str, &str); 5] = [
     ("-filedir -fd -dir", "traces and extracts"),
     ("-recursive", "folders in folders, too"),
     ("-csv", "a file of rows"),
-    ("-nocsvseparator", "without the line that tells Excel the separator"),
+    ("-nocsvseparator", "without the line that names the separator for Excel"),
     ("-debug", "what the line is in our own words, too"),
 ];
 

@@ -2,7 +2,7 @@
 //! 10`.
 //!
 //! A line is one of these if its switches have one dash, or if the program is called `ETWAnalyzer`. [`plan`]
-//! says what is to be done for it: our own commands, with what these have no words for. The tables in
+//! says what is to be done for it: our own commands, with wishes that these have no words for. The tables in
 //! `tables` say what switches become; no number is computed, nothing is run and nothing is printed here.
 //! [`csv`] writes rows into files as ETWAnalyzer has them.
 
@@ -78,7 +78,7 @@ pub enum Plan {
 pub struct Step {
     /// Its arguments, the name of the program not among them.
     pub args: Vec<OsString>,
-    /// What it has no arguments for.
+    /// Wishes that it has no arguments for.
     pub guest: Guest,
     /// What the reader should know.
     pub notes: Vec<String>,
@@ -109,7 +109,7 @@ pub struct Guest {
     pub csv: Option<csv::Style>,
 }
 
-/// With the numbers of whoever reads the answer, ours where nothing is known of them.
+/// The numbers are those of the locale of the reader, or ours where that is not known.
 impl Default for Guest {
     fn default() -> Self {
         Self { numbers: locale::of_reader().unwrap_or_default(), csv: None }
@@ -143,7 +143,7 @@ pub fn is_line(args: &[OsString]) -> bool {
     let stem = Path::new(program).file_stem().unwrap_or_default().to_string_lossy().to_lowercase();
     let begins = words.first().is_some_and(|word| {
         let word = word.to_string_lossy();
-        // One dash and one letter is an option of ours.
+        // One dash and one letter is an option of ours, such as `-q`.
         word.starts_with('-') && !word.starts_with("--") && word.len() > 2
     });
     let meant = || words.first().and_then(|word| similar_command(&word.to_string_lossy())).is_some();
@@ -241,7 +241,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_told_by_the_dash_or_the_name() {
+    fn lines_are_recognized_by_the_dash_or_the_name() {
         for (line, expected) in [
             ("etwkit -dump cpu", true),
             ("etwkit -fd x -DUMP version", true),

@@ -39,14 +39,14 @@ pub(crate) fn of_reader() -> Option<Numbers> {
     }
 }
 
-/// The name of the locale, by the variables that POSIX asks for numbers, in its order. What the first of them
-/// says counts, known or not.
+/// The name of the locale, by the variables that POSIX reads for numbers, in its order. The first that is set
+/// counts, whether we know its locale or not.
 fn name(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
     ["LC_ALL", "LC_NUMERIC", "LANG"].into_iter().find_map(variable)
 }
 
-/// How a locale writes numbers: `de_DE.UTF-8`, `de-CH`, `sr_RS@latin`. Nothing is known of `C` and of those
-/// that are in no table.
+/// How a locale writes numbers: `de_DE.UTF-8`, `de-CH`, `sr_RS@latin`. `None` for `C`, and for locales that
+/// are in no table.
 fn of(name: &str) -> Option<Numbers> {
     let name = name.split(['.', '@']).next().unwrap_or_default();
     let mut parts = name.split(['_', '-']);
@@ -75,8 +75,8 @@ const fn of_system() -> Option<Numbers> {
     None
 }
 
-/// From marks as Windows keeps them, and sizes of groups: `3;0` is threes, `3;2;0` a three and twos, `3` one
-/// group, `0` none.
+/// Numbers with marks as Windows keeps them, and sizes of groups: `3;0` is threes, `3;2;0` a three and twos,
+/// `3` one group, `0` none.
 #[cfg(any(windows, test))]
 fn of_marks(decimal: &str, group: &str, grouping: &str) -> Option<Numbers> {
     // A mark is a single character; more of them, or digits and signs, would make numbers that nobody can

@@ -1,5 +1,5 @@
 //! The words of a line, which all commands read in the same way: switches of tables, queries of files, and
-//! what only one command takes.
+//! words that only one command takes.
 
 use anyhow::bail;
 
@@ -17,7 +17,7 @@ pub(crate) struct Said {
 }
 
 /// Reads the words of a line of that command. Words that its tables do not have are given to `other`, which
-/// says whether it knows them; it may change what is said, too.
+/// returns whether it knows them, and may change the result.
 pub(crate) fn read(
     command: &str,
     words: &[String],

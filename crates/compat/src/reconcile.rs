@@ -37,7 +37,7 @@ const IDLE: &[Idle] = &[
 const PER_PROCESS: &[&str] = &["--per-process"];
 const ISSUE: &[&str] = &["--issue"];
 
-/// Changes arguments that do not go together to what ETWAnalyzer makes of them.
+/// Changes arguments that do not go together, so that they mean what the line means to ETWAnalyzer.
 pub(crate) fn reconcile(dump: &str, native: &mut Native, notes: &mut Vec<String>) {
     for idle in IDLE.iter().filter(|idle| idle.dump == dump) {
         let is_idle = match idle.when {
@@ -72,8 +72,8 @@ fn as_switch(option: &str) -> String {
     }
 }
 
-/// `-ShowModuleInfo Driver` says of methods which well-known driver they are of. An executable is none: rows
-/// stay as they are.
+/// `-ShowModuleInfo Driver` names the well-known driver that a method belongs to. An executable is no driver:
+/// its rows stay as they are.
 fn only_drivers(dump: &str, native: &mut Native, notes: &mut Vec<String>) {
     let value = value_of(native, "--show-module").unwrap_or_default();
     let has_methods = dump == "cpu" && METHODS.iter().any(|option| has(native, option));
@@ -86,7 +86,7 @@ fn only_drivers(dump: &str, native: &mut Native, notes: &mut Vec<String>) {
     }
 }
 
-/// Operations that move no bytes have no sizes: they are ordered by how many there were.
+/// Operations that move no bytes have no sizes: their rows are ordered by the number of operations.
 fn by_count(native: &mut Native, notes: &mut Vec<String>) {
     const NO_BYTES: [&str; 5] = ["open", "close", "set-security", "delete", "rename"];
     const SIZES: [&str; 3] = ["total-size", "read-size", "write-size"];
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_go_together_is_left_out_and_told() {
+    fn what_does_not_go_together_is_left_out_and_noted() {
         for (dump, line, expected, note) in [
             ("cpu", "--merge --methods=*", "--methods=*", "-merge means nothing beside -methods or"),
             ("cpu", "--merge", "--merge", ""),
@@ -153,7 +153,7 @@ mod tests {
             let changed: Vec<_> = native.iter().map(|arg| arg.to_string_lossy()).collect();
             assert_eq!(changed.join(" "), expected, "{dump} {line}");
             assert_eq!(notes.is_empty(), note.is_empty(), "{dump} {line}: {notes:?}");
-            assert!(notes.iter().all(|told| told.starts_with(note)), "{notes:?}");
+            assert!(notes.iter().all(|found| found.starts_with(note)), "{notes:?}");
         }
     }
 }

@@ -36,7 +36,7 @@ pub(crate) struct Small {
     name: &'static str,
     native: [&'static str; 2],
     switches: &'static [Switch],
-    /// An option that it needs, and what is said without.
+    /// An option that it needs, and the error without it.
     needs: Option<(&'static str, &'static str)>,
 }
 
@@ -53,7 +53,7 @@ pub(crate) const CONVERT_TIMES: Small = Small {
 };
 
 impl Small {
-    /// What a line becomes; whether it has to name its files.
+    /// The command that a line becomes. `names_files`: the line has to name its files.
     pub(crate) fn step(&self, words: &[String], find: Find<'_>, names_files: bool) -> anyhow::Result<Step> {
         let name = self.name;
         let said = read(name, words, &[self.switches, QUIET], |_, _, _| Ok(false))?;

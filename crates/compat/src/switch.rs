@@ -1,4 +1,4 @@
-//! What a switch becomes: tables of [`Switch`] are all that is known of each command.
+//! What a switch becomes: tables of [`Switch`] are all that this crate knows about each command.
 
 use std::ffi::OsString;
 
@@ -32,9 +32,9 @@ pub(crate) enum To {
     Number(&'static str),
     /// An option with or without a value behind `=`.
     Maybe(&'static str),
-    /// An option with a range of two numbers, or of one, which has no end then.
+    /// An option with a range of two numbers, or of one number, which is a range without an end.
     Range(&'static str),
-    /// An option with one of these words; one that becomes nothing is what is done without the switch, too.
+    /// An option with one of these words; a word that becomes nothing stands for the default.
     Word(&'static str, Words),
     /// An option with one of these words, if one stands behind the switch; else the switch changes nothing.
     MaybeWord(&'static str, Words),
@@ -42,9 +42,9 @@ pub(crate) enum To {
     Top(&'static str, Option<&'static str>),
     /// Whatever else it is.
     Special(fn(&mut Line, &mut Native) -> anyhow::Result<()>),
-    /// It takes so many words, and there is nothing to do for it here, for this reason.
+    /// It takes so many words and changes nothing, for this reason.
     Nothing(usize, &'static str),
-    /// There is nothing like it yet or ever.
+    /// We have nothing like it, for this reason.
     Missing(&'static str),
 }
 
@@ -112,7 +112,7 @@ pub(crate) fn value_of(native: &Native, option: &str) -> Option<String> {
         let arg = arg.to_string_lossy();
         arg.split_once('=').filter(|(name, _)| *name == option).map(|(_, value)| value.to_owned())
     };
-    // From behind: of an option that is given twice the last one counts.
+    // From behind: where an option is given twice the last one counts.
     native.iter().rev().find_map(value)
 }
 
@@ -181,7 +181,7 @@ fn skip_take(name: &str, text: &str) -> anyhow::Result<String> {
         })
     };
     Ok(match (split_dash(text), text.strip_prefix('-')) {
-        // In front of two numbers a dash means nothing.
+        // With a dash in front of two numbers nothing is left out: `-7-9` takes the first 9.
         (Some((skip, take)), _) if skip.starts_with('-') => format!("0..{}", number(take)?),
         (Some((skip, take)), _) => {
             let skip = number(skip)?;
@@ -217,7 +217,7 @@ pub(crate) fn zero_time(line: &mut Line, native: &mut Native) -> anyhow::Result<
         ("none", "none"),
         ("marker", "marker"),
         ("first", "first"),
-        // Its help names this one, which it does not know.
+        // The help of ETWAnalyzer names this one, which its parser does not know.
         ("firstmethod", "first"),
         ("last", "last"),
         ("processstart", "process-start"),

@@ -1,6 +1,6 @@
-//! What every answer says of a trace that is not whole: a line on the error stream, and a field of JSON.
+//! What every answer says about traces that are not whole: a line on the error stream, and a field of JSON.
 //!
-//! Whoever opens extracts or traces for an answer adds their gaps here, and says them once for each answer.
+//! Whoever opens extracts or traces for an answer adds their gaps here, and prints them once for each answer.
 
 use etwkit_extract::manifest::NativeNames;
 use etwkit_query::numbers::Numbers;
@@ -9,9 +9,10 @@ use serde_json::Value;
 use crate::Gaps;
 
 /// Traces that a line names.
+// A question to hundreds of extracts would otherwise print a line of many screens.
 const NAMED: usize = 3;
 
-/// The command that shows more of it.
+/// The command that shows more about a trace.
 fn more(gaps: &Gaps) -> String {
     let trace = gaps.trace();
     let is_extract = [".etwx", ".etwx.zip"].iter().any(|ending| trace.to_lowercase().ends_with(ending));
@@ -23,12 +24,12 @@ fn more(gaps: &Gaps) -> String {
 #[derive(Debug, Clone, Default)]
 pub struct AllGaps {
     all: Vec<Gaps>,
-    /// How many of them JSON has.
+    /// How many of them were handed on as JSON.
     in_json: usize,
 }
 
 impl AllGaps {
-    /// Adds those of a trace; what was known of it before is replaced.
+    /// Adds the gaps of a trace; what was known about it before is replaced.
     pub fn add(&mut self, gaps: Gaps) {
         match self.all.iter_mut().find(|known| known.trace() == gaps.trace()) {
             Some(known) => known.update(gaps),
@@ -37,12 +38,12 @@ impl AllGaps {
         }
     }
 
-    /// Forgets all: the answer itself has told them.
+    /// Forgets all gaps, since the answer itself has reported them.
     pub fn clear(&mut self) {
         *self = Self::default();
     }
 
-    /// What machine output has not told yet.
+    /// The gaps that machine output has not reported yet.
     pub fn new_json(&mut self) -> Vec<Value> {
         let new = self.all.get(self.in_json..).unwrap_or_default().iter().map(Gaps::json).collect();
         self.in_json = self.all.len();

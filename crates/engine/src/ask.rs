@@ -12,9 +12,11 @@ use crate::open::use_tags;
 use crate::{Asking, Engine, Error, Gaps, Result, gaps};
 
 /// Extracts that one worker asks together, at most.
+// An answer for all of a group is in memory before the first of it is taken, and planning, which takes ten
+// times as long as reading small tables, is paid once for each group.
 const MOST_TOGETHER: usize = 64;
-/// Bytes of extracts that are asked together: those that are larger have enough to read for a plan of their
-/// own.
+/// Bytes of extracts that are asked together. Reading larger ones takes so long that a plan of their own does
+/// not matter.
 const BYTES_TOGETHER: u64 = 64 << 20;
 
 /// What became of the question to an extract.
@@ -26,7 +28,7 @@ pub struct Asked<A> {
     pub notes: Vec<String>,
     /// Hash of its trace, as far as it was opened for this.
     pub hash: Option<String>,
-    /// What its trace lacks.
+    /// Gaps of its trace.
     pub gaps: Vec<Gaps>,
     /// Its trace, and the answer; an error if it cannot be asked.
     pub answer: Result<(TraceInfo, dump::Result<A>)>,
@@ -46,7 +48,7 @@ impl<A> Asked<A> {
     }
 }
 
-/// What answers say about their extracts.
+/// How answers call their extracts.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Naming {
     /// They are called by their whole paths.
@@ -132,7 +134,7 @@ struct Opened {
 pub(crate) fn left_out(session: &Session, name: &str) -> Option<String> {
     let tables: Vec<String> = session.asked_left_out().into_iter().collect();
     let tables = Some(tables.join(", ")).filter(|tables| !tables.is_empty())?;
-    Some(format!("{name} was made without the rows of {tables} (--tables): what they tell is missing"))
+    Some(format!("{name} was made without the rows of {tables} (--tables): what these hold is missing"))
 }
 
 impl<Q> Group<'_, Q> {
@@ -182,7 +184,7 @@ impl<Q> Group<'_, Q> {
         asked
     }
 
-    /// Asks those that have come together, and begins anew.
+    /// Asks the extracts that were collected, and starts a new collection.
     fn ask_together<A>(&self, together: &mut Together) -> Vec<Asked<A>>
     where
         Q: Fn(&Session) -> dump::Result<A>,
@@ -201,7 +203,8 @@ impl<Q> Group<'_, Q> {
         Q: Fn(&Session) -> dump::Result<A>,
     {
         let answer = self.info(session, &name).map_err(|error| Error::from(error).of(&name));
-        // What an answer is headed with is no part of the question.
+        // The heading of an answer is no part of the question: tables that only the heading needed are not
+        // reported as missing in the answer.
         session.asked_left_out();
         let answer = answer.map(|info| (info, (self.question)(session).map_err(|error| error.of(session))));
         let shows_methods = session.has_asked_methods() && matches!(answer, Ok((_, Ok(_))));

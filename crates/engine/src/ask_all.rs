@@ -8,7 +8,8 @@ use etwkit_query::dump::{self, trace::TraceInfo};
 use crate::ask::left_out;
 use crate::{Asked, Asking, Engine, Error, Result, gaps};
 
-/// Extracts that one question can be asked of together: each holds a file for every table that was asked.
+/// Extracts that one question can be asked of together.
+// Each keeps a file open for every table that was asked, and systems limit the files of a process.
 const MOST: usize = 4096;
 
 impl Engine {
@@ -30,7 +31,8 @@ impl Engine {
             Err(error) => return Asked { name, notes, hash: None, gaps: Vec::new(), answer: Err(error) },
         };
         let info = info(&session, &name);
-        // What an answer is headed with is no part of the question.
+        // The heading of an answer is no part of the question: tables that only the heading needed are not
+        // reported as missing in the answer.
         session.asked_left_out();
         let answer = info.map(|info| (info, question(&session).map_err(|error| error.of(&session))));
         let shows_methods = session.has_asked_methods() && matches!(answer, Ok((_, Ok(_))));
@@ -49,13 +51,13 @@ fn check(extracts: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-/// The first one, as the heading of an answer to all of them needs it.
+/// The trace of the first extract, under the name of all: the heading of the answer shows it.
 fn info(session: &Session, name: &str) -> Result<TraceInfo> {
     let info = session.each().first().map_or_else(|| Ok(TraceInfo::default()), TraceInfo::ask)?;
     Ok(TraceInfo { file_name: name.to_owned(), ..info })
 }
 
-/// What all of them are called together.
+/// The name of all extracts together.
 fn name(extracts: &[PathBuf]) -> String {
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     match extracts {

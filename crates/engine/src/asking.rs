@@ -25,7 +25,7 @@ pub struct Asking {
     pub resources: Resources,
     /// Gives the question up, and no other one.
     pub cancel: Cancel,
-    /// Who is told how far it is.
+    /// Hears how far the question is.
     pub progress: Arc<dyn Progress>,
 }
 
@@ -42,7 +42,7 @@ impl Default for Asking {
     }
 }
 
-/// What a question may take of the machine, where it does not take the usual.
+/// What a question may take of the machine, where that differs from the defaults.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Resources {
     /// Bytes for sorting, grouping and joining, see [`Options::memory_bytes`](etwkit_query::Options).
@@ -54,7 +54,7 @@ pub struct Resources {
 /// Hears of the steps of an extraction, and whether it goes on.
 pub type Extracting = Box<dyn FnMut(import::Progress) -> ControlFlow<()>>;
 
-/// Who is told how far a question is.
+/// Hears how far a question is.
 pub trait Progress: fmt::Debug + Send + Sync {
     /// So many of all extracts have been asked: their answers are taken next, on the same thread.
     fn asked(&self, _done: usize, _of: usize) {}

@@ -28,7 +28,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Bytes that extracts of the cache take together.
 const MAX_BYTES: u64 = 20_000_000_000;
 
-/// How often a question that waits for what another one makes looks whether it was given up.
+/// How often a question that waits for the extract that another one makes checks whether it was given up.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// An extract of the cache.
@@ -37,11 +37,11 @@ pub(crate) struct Cached {
     pub(crate) path: PathBuf,
     /// Whether it was made just now.
     pub(crate) is_new: bool,
-    /// What whoever asks should know of it.
+    /// Notes on it for the reader of the answer.
     pub(crate) notes: Vec<String>,
 }
 
-/// What is being made at the moment: several questions at once to one trace extract it once.
+/// What is being made at the moment, so that several questions at once to one trace extract it once.
 #[derive(Debug, Default)]
 pub(crate) struct InTheMaking {
     targets: Mutex<BTreeSet<PathBuf>>,
@@ -49,7 +49,8 @@ pub(crate) struct InTheMaking {
 }
 
 impl InTheMaking {
-    /// Waits until nobody makes that any more, and lets the caller make it while what is returned lives.
+    /// Waits until no other question makes the target, and reserves it for the caller as long as the returned
+    /// value lives.
     fn begin<'m>(&'m self, target: &'m Path, cancel: &Cancel) -> Result<Making<'m>> {
         let mut targets = self.targets.lock().unwrap_or_else(PoisonError::into_inner);
         while targets.contains(target) {
@@ -64,7 +65,7 @@ impl InTheMaking {
     }
 }
 
-/// Something that is made while this lives.
+/// Reserves a target while this lives.
 struct Making<'m> {
     all: &'m InTheMaking,
     target: &'m Path,
@@ -87,7 +88,7 @@ struct Wanted<'w> {
 }
 
 impl Engine {
-    /// The extract of a trace: the one that is there, else a new one.
+    /// The extract of a trace: the one in the cache, else a new one.
     pub(crate) fn cached_extract(&self, asking: &Asking, trace: &Path, input: &Input) -> Result<Cached> {
         let described = &asking.described;
         let wanted = Wanted { source: trace, hash: input.source_hash()?, described, detail: Detail::Full };
@@ -106,7 +107,7 @@ impl Engine {
         })
     }
 
-    /// What an extract of ETWAnalyzer becomes: the extract that is there, else a new one.
+    /// The extract that an extract of ETWAnalyzer becomes: the one in the cache, else a new one.
     pub(crate) fn cached_import(&self, asking: &Asking, json: &Path, input: &JsonInput) -> Result<Cached> {
         let described = &Described::default();
         let wanted = Wanted { source: json, hash: input.source_hash()?, described, detail: Detail::Summary };
@@ -135,6 +136,8 @@ impl Engine {
             notes.push(format!("{} could not be used and is made again: {problem}", path.display()));
         }
         make(&path)?;
+        // The name of the extract has the state from before, so that later questions do not find what was
+        // read of a file that was still being written.
         if self::state(source) != state {
             notes.push(format!(
                 "{} was changed while it was read: the answer may be of a part of it; ask again when nothing \
@@ -213,7 +216,8 @@ fn name(trace: &Path, key: &str) -> String {
     format!("{stem}-{key}-{VERSION}.etwx")
 }
 
-/// Says that an extract was asked now. Where that cannot be written it is only forgotten earlier.
+/// Records that an extract was asked now, in the time of its manifest. Where that cannot be written, the
+/// extract only has to make room earlier.
 fn touch(extract: &Path) {
     if let Ok(file) = fs::File::options().append(true).open(extract.join("manifest.json")) {
         let _ = file.set_modified(SystemTime::now());
@@ -233,6 +237,8 @@ fn make_room(folder: &Path, keep: &Path, max_bytes: u64) {
             extracts.push((asked, size(&path), path));
         }
     }
+    // By time, and extracts of the same time by size and path, so that it does not depend on the order of the
+    // folder which of them goes.
     extracts.sort();
     let mut total: u64 = extracts.iter().map(|(_, bytes, _)| bytes).sum();
     for (_, bytes, path) in extracts.iter().filter(|(.., path)| path != keep) {

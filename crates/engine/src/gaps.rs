@@ -23,22 +23,21 @@ pub struct Gaps {
 }
 
 impl Gaps {
-    /// Of an extract, by the name that it was asked under.
+    /// The gaps of an extract, by the name that it was asked under.
     #[must_use]
     pub fn of_extract(trace: &str, manifest: &Manifest) -> Self {
         let rows = manifest.diagnostics.iter().map(|d| (d.kind.as_str(), d.count, d.message.as_str()));
         Self::new(trace, rows)
     }
 
-    /// Of a trace that is read as it is.
+    /// The gaps of a trace that is read as it is.
     #[must_use]
     pub fn of_trace(trace: &str, health: &[Diagnostic]) -> Self {
         Self::new(trace, health.iter().map(|d| (d.kind.as_str(), d.count, d.message.as_str())))
     }
 
     fn new<'d>(trace: &str, rows: impl Iterator<Item = (&'d str, i64, &'d str)>) -> Self {
-        // Diagnostics also tell what is only worth knowing; only what stands in the list makes answers
-        // incomplete.
+        // Some diagnostics are only worth knowing; those in the list make answers incomplete.
         let lost = rows.filter_map(|(kind, count, message)| {
             let (_, what) = INCOMPLETE.iter().find(|(known, _)| *known == kind)?;
             let words = if what.is_empty() { message.to_owned() } else { counted(count, what) };
@@ -47,7 +46,7 @@ impl Gaps {
         Self { trace: trace.to_owned(), lost: lost.collect(), unnamed: None }
     }
 
-    /// Also what names are missing, for an answer that shows methods.
+    /// Adds the names that are missing, for an answer that shows methods.
     #[must_use]
     pub fn with_names(mut self, manifest: &Manifest) -> Self {
         self.unnamed = manifest.native_names.filter(|names| names.named < names.addresses);
@@ -96,9 +95,9 @@ impl Gaps {
     #[must_use]
     pub fn words(&self) -> String {
         let is_cut = self.lost.iter().any(|(kind, ..)| kind == "cut_short");
-        // That the last buffer is not whole goes without saying then.
-        let told = self.lost.iter().filter(|(kind, ..)| !is_cut || kind != "truncated_buffer");
-        told.map(|(.., words)| words.as_str()).collect::<Vec<_>>().join(", ")
+        // Where a trace is cut short, that its last buffer is not whole goes without saying.
+        let shown = self.lost.iter().filter(|(kind, ..)| !is_cut || kind != "truncated_buffer");
+        shown.map(|(.., words)| words.as_str()).collect::<Vec<_>>().join(", ")
     }
 
     /// For machines: what is missing by kind, and in words.
@@ -126,13 +125,13 @@ fn counted(count: i64, what: &str) -> String {
     format!("{} {what}", Numbers::default().grouped(count.unsigned_abs()))
 }
 
-/// What the extracts of a session lack that was opened at these paths.
+/// The gaps of the extracts of a session that was opened at these paths.
 #[must_use]
 pub fn of_paths(paths: &[PathBuf], session: &Session) -> Vec<Gaps> {
     of_named(paths, session, false)
 }
 
-/// What the extracts of a session lack that was opened at these paths. `shows_methods`: the answer names
+/// The gaps of the extracts of a session that was opened at these paths. `shows_methods`: the answer names
 /// methods.
 pub(crate) fn of_named(paths: &[PathBuf], session: &Session, shows_methods: bool) -> Vec<Gaps> {
     let gaps = paths.iter().zip(session.manifests()).map(|(path, (_, manifest))| {
@@ -142,7 +141,7 @@ pub(crate) fn of_named(paths: &[PathBuf], session: &Session, shows_methods: bool
     gaps.filter(|gaps| !gaps.is_empty()).collect()
 }
 
-/// What the extracts of a session lack. `shows_methods`: the answer names methods.
+/// The gaps of the extracts of a session. `shows_methods`: the answer names methods.
 pub(crate) fn of_session(session: &Session, trace: Option<&str>, shows_methods: bool) -> Vec<Gaps> {
     let extracts = session.manifests().map(|(path, manifest)| {
         let gaps = Gaps::of_extract(trace.unwrap_or(path), manifest);
@@ -156,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_is_told_in_words_and_by_kind() {
+    fn what_is_missing_is_reported_in_words_and_by_kind() {
         let rows = [
             ("lost_events", 1234, ""),
             ("cut_short", 1, "events reach to 1 s"),

@@ -3,7 +3,7 @@
 use etwkit_query::Session;
 use etwkit_query::question::{AnyQuestion, AnyRequest};
 
-/// Tables that say what things are called: that they have rows is nothing to answer from.
+/// Tables that say what things are called. That they have rows does not mean that a question has an answer.
 const NAMES: [&str; 13] = [
     "process",
     "process_recorded",
@@ -20,23 +20,24 @@ const NAMES: [&str; 13] = [
     "diagnostic",
 ];
 
-/// The tables that a statement reads and that are not only names of things; nothing where that is not known
+/// The tables that a statement reads and that hold more than names of things; `None` where this is not known
 /// before it is asked.
 #[must_use]
-pub fn telling_tables(session: &Session, sql: &str) -> Option<Vec<String>> {
+pub fn data_tables(session: &Session, sql: &str) -> Option<Vec<String>> {
     let mut tables = session.tables_named(sql).ok()?;
     tables.retain(|name| !NAMES.contains(&name.as_str()));
     Some(tables)
 }
 
-/// Whether what the request needs was recorded, or a table that it reads has rows. Where nobody can say
-/// before it is asked, it may.
+/// Whether a request can have an answer: whether one of the tables that it reads has rows. Where that is not
+/// known before it is asked, it can.
 #[must_use]
 pub fn can_answer(session: &Session, request: &dyn AnyRequest) -> bool {
+    // Such a request is asked of names of files, and an extract has nothing for it.
     if request.of_names().is_some() {
         return false;
     }
-    let Some(tables) = telling_tables(session, &request.show_sql()) else { return true };
+    let Some(tables) = data_tables(session, &request.show_sql()) else { return true };
     tables.is_empty() || tables.iter().any(|name| session.has_rows(name) == Some(true))
 }
 

@@ -7,11 +7,12 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 
 /// Results that may wait for one in front of them, for each worker.
+// Enough to outlast one slow item; more would hold the answers of hundreds of extracts in memory.
 const AHEAD: usize = 16;
 
 /// Does `work` with each item, on as many threads as there are processors, and takes the results in the order
-/// of the items as soon as they are there. `work` is also told how many items are worked on at a time. Ends
-/// with the first error of `take`; what was begun is finished first.
+/// of the items as soon as they are there. `work` also gets the number of items that are worked on at a time.
+/// Ends with the first error of `take`; what was begun is finished first.
 pub(crate) fn in_order<I: Sync, R: Send, E>(
     items: &[I],
     work: impl Fn(&I, usize) -> R + Sync,
@@ -41,6 +42,7 @@ pub(crate) fn in_order<I: Sync, R: Send, E>(
                 }
             });
         }
+        // The loop below ends when no sender is left, and this one sends nothing.
         drop(send);
         let _let_go = LetGo(&taken);
         let (mut waiting, mut wanted) = (BTreeMap::new(), 0);
@@ -103,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_is_told_and_hangs_nobody() {
+    fn a_panic_is_reported_and_hangs_nobody() {
         let items: Vec<usize> = (0..300).collect();
         let panics = |at: usize| {
             let work = |item: &usize, _| {

@@ -4,7 +4,7 @@
 //! An [`Engine`] opens traces, archives and extracts, keeps what traces became in a cache, pools sessions,
 //! and asks one or many extracts. It is cheap to clone and can be used by any number of threads at once. What
 //! belongs to one question travels with it, as an [`Asking`]: what processes are called, what describes
-//! events, stack tags, who is told how far it is, and the switch that gives it up. So no question changes
+//! events, stack tags, the listener for its progress, and the switch that gives it up. So no question changes
 //! what another one sees.
 //!
 //! Any declared question ([`questions`]) is asked by its name and the values of its options, as JSON has
@@ -58,7 +58,7 @@ pub use asking::{Asking, Extracting, Progress, Resources};
 pub use engine::Engine;
 pub use error::{Error, Result};
 pub use gaps::{Gaps, of_paths};
-pub use has_something::{can_answer, has_something, telling_tables};
+pub use has_something::{can_answer, data_tables, has_something};
 pub use input::{DEFAULT_MAX_UNPACKED_GIB, input_options};
 pub use library::{library, library_question};
 pub use named::{Wanted, named, places};

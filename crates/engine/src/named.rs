@@ -37,8 +37,8 @@ enum Meaning {
 }
 
 /// The files that words name, in the order of the words; those of a folder by the time of their recording,
-/// those of a pattern by path. What a folder, a pattern or a list finds is there once, however often it is
-/// found or named.
+/// those of a pattern by path. A file that a folder, a pattern or a list finds is listed once, however often
+/// it is found or named.
 ///
 /// # Errors
 /// A pattern, folder or list that holds nothing of what is wanted; a list, or a name in it, that does not
@@ -75,7 +75,7 @@ pub fn named(words: &[PathBuf], wanted: Wanted, recursive: bool) -> Result<Vec<P
     Ok(named.paths)
 }
 
-/// Files and folders that words name, with what fits patterns, whatever it is of a recording.
+/// Files and folders that words name, and everything that fits patterns, traces and extracts alike.
 ///
 /// # Errors
 /// As of [`named`].
@@ -162,7 +162,7 @@ fn read(words: &[PathBuf]) -> Result<Vec<Meaning>> {
 
 /// What a word of a command line names, or a line of a list, whose place stands in front of messages.
 fn one(word: &Path, place: String) -> Result<Meaning> {
-    // A file can have any name.
+    // A file can have any name, also one with signs of a pattern.
     if word.symlink_metadata().is_ok() {
         return Ok(Meaning::Path(word.to_owned(), place));
     }
@@ -170,6 +170,8 @@ fn one(word: &Path, place: String) -> Result<Meaning> {
         let files = recordings(&pattern::matches(word)?, false)?;
         return Ok(Meaning::Matches { files, place, pattern: word.display().to_string() });
     }
+    // Whoever opens a path of the command line reports that it does not exist. For a line of a list that
+    // error would lack the list and the line, so that it is reported here.
     if place.is_empty() {
         return Ok(Meaning::Path(word.to_owned(), place));
     }

@@ -23,8 +23,8 @@ impl Engine {
         self.open_share(asking, paths, 1, notes)
     }
 
-    /// Opens traces and extracts as one session for a question to all of them, which decides itself what it
-    /// means that one is named twice.
+    /// Opens traces and extracts as one session for a question to all of them. The question itself decides
+    /// what it means that one is named twice.
     pub(crate) fn open_all(
         &self,
         asking: &Asking,
@@ -53,6 +53,7 @@ impl Engine {
     ) -> Result<Session> {
         let session = self.pool().session(paths, &self.options(asking, sessions), |options| {
             let (mut sources, mut same) = (Vec::new(), SameTrace::default());
+            // Before a trace is extracted, which can take minutes.
             refuse_twice(paths)?;
             for path in paths {
                 let name = path.display().to_string();

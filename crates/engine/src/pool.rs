@@ -67,6 +67,7 @@ impl SessionPool {
         }
         // Before it is opened: what changes meanwhile is noticed by the next question.
         let stamps = stamps(paths);
+        // The kept session serves later questions, so that it must not end with the switch of this one.
         let unasked = Options { cancel: etwkit_query::Cancel::default(), ..options.clone() };
         let session = Arc::new(open(&unasked)?);
         let mut kept = lock(&self.kept);
@@ -95,7 +96,7 @@ impl SessionPool {
         !paths.is_empty() && paths.iter().all(|path| wanted.contains(path))
     }
 
-    /// The session that is there. Extracts that were written anew meanwhile are forgotten.
+    /// The session that is open already. Extracts that were written anew meanwhile are forgotten.
     fn found(&self, paths: &[PathBuf]) -> Option<Arc<Session>> {
         // Only an extract that is asked for is looked at: that costs a few calls of the system for each
         // question.
@@ -113,7 +114,7 @@ fn stamps(paths: &[PathBuf]) -> Vec<Stamp> {
     paths.iter().map(|path| stamp(path)).collect()
 }
 
-/// Of the manifests, or of a packed extract itself.
+/// The stamp of the manifests of an extract, or of a packed extract itself.
 fn stamp(path: &Path) -> Stamp {
     let parts = [path.to_owned(), path.join("manifest.json"), path.join("derived").join("manifest.json")];
     let of = |path: &PathBuf| {

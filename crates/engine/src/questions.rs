@@ -19,7 +19,7 @@ pub fn question(name: &str) -> Option<&'static dyn AnyQuestion> {
     questions().find(|question| question.name() == name)
 }
 
-/// What files say of events.
+/// The descriptions of events that files hold.
 ///
 /// # Errors
 /// A file cannot be read or holds something else than it should.
@@ -40,8 +40,8 @@ pub struct Answers {
 }
 
 impl Engine {
-    /// Reads what describes events for a request, and makes sure that extracts have the stack tags that it
-    /// needs. What it is asked with becomes a part of `asking`.
+    /// Reads the descriptions of events that a request names, and makes sure that extracts have the stack
+    /// tags that it needs. `asking` gets both.
     ///
     /// # Errors
     /// A file cannot be read or holds something else than it should; an extract cannot be tagged.
@@ -65,9 +65,9 @@ impl Engine {
         }
     }
 
-    /// Asks extracts, several at a time, and keeps all answers: for those that are small. [`Engine::prepare`]
-    /// and [`Engine::ask_each`] hand on each answer as soon as it is there. Where names of recordings are
-    /// asked, nothing is opened.
+    /// Asks extracts, several at a time, and keeps all answers in memory: for small ones. For large ones,
+    /// [`Engine::prepare`] and [`Engine::ask_each`] hand on each answer as soon as it is known. A question to
+    /// names of recordings opens nothing.
     ///
     /// # Errors
     /// Those of [`Engine::prepare`]. What is wrong with an extract is the answer of that extract.
@@ -81,6 +81,7 @@ impl Engine {
             return Ok(Answers { notes: Vec::new(), extracts: vec![Asked::of_names(answer)] });
         }
         let (mut asking, mut notes) = (asking.clone(), Vec::new());
+        // Archives first: each extract in them gets an answer, and the tags below, of its own.
         let extracts = self.unpacked(&asking, extracts.into(), &mut notes)?;
         request.read_files(&DiskFiles)?;
         self.prepare(&mut asking, &extracts, request, &mut notes)?;

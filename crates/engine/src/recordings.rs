@@ -14,7 +14,8 @@ use crate::{Error, Result, places};
 /// From 1601, where file times begin, to 1970, in units of 100 ns.
 const UNIX_EPOCH_FILETIME: i64 = 116_444_736_000_000_000;
 
-/// Extracts in a folder of this name are of the traces beside the folder.
+/// The name of folders whose extracts belong to the traces beside the folder.
+// ETWAnalyzer writes its extracts there.
 const EXTRACT_FOLDER: &str = "Extract";
 
 type FilesByTime = BTreeMap<(PathBuf, String), TestFile>;
@@ -77,7 +78,7 @@ fn is_extract(path: &Path) -> bool {
         || path.join(etwkit_extract::manifest::FILE).is_file()
 }
 
-/// Adds a trace, archive or extract; other files are none of ours.
+/// Adds a trace, archive or extract; other files are left out.
 fn add(path: &Path, found: &mut FilesByTime) -> Result<()> {
     let full = file_name(path);
     let (is_extract, is_json) = (is_extract(path), is_json_extract(path));
@@ -97,7 +98,7 @@ fn add(path: &Path, found: &mut FilesByTime) -> Result<()> {
     let key = (beside(path), stem.clone());
     let file = found.entry(key).or_insert(TestFile { stem, trace: None, extract: None, name, performed_at });
     if is_json {
-        // One of ours comes first.
+        // An extract of ours has more in it than one of ETWAnalyzer, and is not replaced by it.
         file.extract.get_or_insert_with(|| path.to_owned());
     } else if is_extract {
         (file.extract, file.performed_at) = (Some(path.to_owned()), performed_at);
@@ -116,7 +117,8 @@ fn beside(path: &Path) -> PathBuf {
     }
 }
 
-/// When a file whose name does not say so was recorded: an extract knows, of a trace the last change counts.
+/// When a file whose name does not say so was recorded: an extract knows it, for a trace the last change
+/// counts.
 fn when(path: &Path, is_extract: bool) -> Result<SystemTime> {
     if is_extract && let Ok(manifest) = manifest_of(path) {
         let since_1970 = manifest.clock.start_filetime.checked_sub(UNIX_EPOCH_FILETIME);

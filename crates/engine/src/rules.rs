@@ -11,7 +11,7 @@ use crate::{Error, Result};
 /// Bytes of a file that are read; the parsers refuse much smaller ones.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// What is in a file of rules; no more of it than a parser could take.
+/// The bytes of a file of rules, and no more of them than a parser could take.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     std::fs::File::open(path)?.take(MAX_BYTES).read_to_end(&mut bytes)?;

@@ -1,4 +1,4 @@
-//! Extracts that are asked together and must not count twice.
+//! Finds extracts among those that are asked together whose rows would count twice.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;

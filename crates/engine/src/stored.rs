@@ -35,7 +35,7 @@ pub struct Stored {
     pub kind: StoredKind,
     /// Bytes on the disk, of files in it.
     pub bytes: u64,
-    /// When it was last asked, in seconds since 1970; of what does not say, when it was last changed.
+    /// When it was last asked, in seconds since 1970; where that is not known, when it was last changed.
     pub asked_s: Option<u64>,
     #[serde(skip)]
     path: PathBuf,
@@ -44,13 +44,13 @@ pub struct Stored {
 /// Which entries are meant.
 #[derive(Debug, Clone, Default)]
 pub struct StoredQuery {
-    /// Those whose name passes.
+    /// Entries whose name passes.
     pub names: TextFilter,
-    /// Those that were not asked for so long.
+    /// Entries that were not asked for so long.
     pub older_than: Option<Duration>,
 }
 
-/// What removing entries came to.
+/// The result of removing entries.
 #[derive(Debug, Default)]
 pub struct Cleared {
     /// Those that are gone.
@@ -60,7 +60,7 @@ pub struct Cleared {
 }
 
 impl Settings {
-    /// What lies in the cache, by name. Files that the cache did not make are none of its entries.
+    /// The entries of the cache, by name. Files that the cache did not make are not listed.
     ///
     /// # Errors
     /// There is no cache folder, or it cannot be read.
@@ -85,7 +85,8 @@ impl Settings {
         Ok(all)
     }
 
-    /// Removes entries of the cache. What somebody asks at the moment is made again when it is needed.
+    /// Removes entries of the cache. An extract that somebody asks at the moment is made again when it is
+    /// needed.
     ///
     /// # Errors
     /// As [`Settings::stored`].
@@ -102,7 +103,7 @@ impl Settings {
 }
 
 impl Stored {
-    /// The entry at a path; nothing for what the cache did not make. A link is none: what it leads to
+    /// The entry at a path; `None` for what the cache did not make. A link is no entry: what it leads to
     /// belongs to somebody else.
     fn of(path: &Path) -> Option<Self> {
         if !path.symlink_metadata().ok()?.is_dir() {
@@ -174,7 +175,7 @@ mod tests {
     fn entries_are_those_that_the_cache_made() {
         let (_folder, settings) = made(ALL);
         let all = settings.stored(&StoredQuery::default()).unwrap();
-        let told: Vec<_> = all.iter().map(|entry| (entry.name.as_str(), entry.kind, entry.bytes)).collect();
+        let found: Vec<_> = all.iter().map(|entry| (entry.name.as_str(), entry.kind, entry.bytes)).collect();
         let expected = [
             ("0123456789abcdef.pages-2", StoredKind::Pages, 100),
             ("quick-0123456789abcdef-0.1.0.etwx", StoredKind::Extract, 100),
@@ -182,7 +183,7 @@ mod tests {
             (OLD, StoredKind::Extract, 100),
             ("symbol-tables", StoredKind::Symbols, 100),
         ];
-        assert_eq!(told, expected);
+        assert_eq!(found, expected);
     }
 
     #[test]

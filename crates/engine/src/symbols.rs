@@ -23,6 +23,7 @@ pub fn search_path(settings: &Settings, named: &[String], beside: &Path, unnamed
         SearchPath::parse(named.iter().map(String::as_str), &defaults)
     };
     let path = if settings.is_offline { path.without_servers() } else { path };
+    // Each folder is put in front of the path: backwards, so that they are searched in the order of the list.
     folders_beside(beside).into_iter().rev().fold(path, SearchPath::with_folder)
 }
 
@@ -35,8 +36,8 @@ pub fn names_beside<'a>(settings: &Settings, trace: &Path, on_symbols: &'a OnSym
 }
 
 /// How symbol files are read: tables of their names are kept for the next run. Where nobody says where
-/// symbols are, what an earlier run kept is not asked either: an extract does not depend on what was asked
-/// before.
+/// symbols are, tables that an earlier run kept are not used either, so that an extract does not depend on
+/// what was asked before.
 #[must_use]
 pub fn options(settings: &Settings, path: &SearchPath, is_refresh: bool) -> Options {
     Options {
@@ -60,7 +61,7 @@ fn folders_beside(path: &Path) -> Vec<PathBuf> {
     };
     let stem = target.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let folder = |ending: &&str| target.with_file_name(format!("{stem}{ending}"));
-    // A link is not followed, but said.
+    // A link is not followed, but listed, so that the search reports it.
     let is_there =
         |folder: &PathBuf| folder.symlink_metadata().is_ok_and(|found| found.is_dir() || found.is_symlink());
     BESIDE.iter().map(folder).filter(is_there).collect()

@@ -21,8 +21,8 @@ pub struct Copied {
 /// file of this system, and a pipe waits for its writer.
 ///
 /// # Errors
-/// Two would have one name, one is there and `overwrite` does not allow to replace it, or it cannot be
-/// written.
+/// Two recordings would have one name, one exists already and `overwrite` does not allow to replace it, or a
+/// file cannot be written.
 pub fn copy_into(
     folder: &Path,
     recordings: impl Iterator<Item = PathBuf>,
@@ -32,6 +32,7 @@ pub fn copy_into(
     std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     let (chosen, mut left_out): (Vec<_>, Vec<_>) =
         recordings.partition(|from| is_named(from) || is_plain(from));
+    // Before anything is copied, so that a command that cannot do all of its work changes nothing.
     all_different(chosen.iter().map(|from| (from.as_path(), target(from, folder))))?;
     for from in &chosen {
         let to = target(from, folder);

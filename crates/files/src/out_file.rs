@@ -1,9 +1,10 @@
 //! Files that commands write.
 //!
 //! A file is written under another name beside its own and gets its name when it is complete, so that a
-//! command which fails or is interrupted leaves what was there. Nobody loses data by a slip of the keyboard:
-//! a file that is there is replaced only with `--force`, and a trace, an archive or a part of an extract
-//! never. Links are followed, and pipes and devices are written to: they are never replaced by a file.
+//! command which fails or is interrupted leaves the old file as it was. Nobody loses data by a slip of the
+//! keyboard: an existing file is replaced only with `--force`, and a trace, an archive or a part of an
+//! extract never. Links are followed, and pipes and devices are written to: they are never replaced by a
+//! file.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -26,26 +27,27 @@ const ABANDONED: Duration = Duration::from_secs(60);
 /// What may be replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Replace {
-    /// Nothing that is there.
+    /// No existing file.
     Nothing,
     /// A CSV file that a dump wrote.
     OwnCsv,
     /// A file of whatever content that is neither a trace nor an extract.
     Anything,
-    /// The same, and a trace that was simulated, which has its truth beside it.
+    /// As [`Replace::Anything`], and also a trace that was simulated, which has its truth beside it.
     Simulated,
-    /// The same as [`Replace::Anything`], and a trace that was cut out of another one.
+    /// As [`Replace::Anything`], and also a trace that was cut out of another one.
     Cut,
 }
 
-/// What the header of a trace that was cut out of another one says its file was called.
+/// The file name in the header of a trace that was cut out of another one.
 pub const CUT_NAME: &str = "[cut by etwkit]";
 
-/// Bytes of a file that hold the name in its trace header.
+/// Bytes at the start of a file that hold the name in its trace header.
+// The header is the first event of the first buffer, and the name stands behind its fixed fields.
 const HEAD_LEN: u64 = 4096;
 
 impl Replace {
-    /// As `--force` says.
+    /// What may be replaced, given `--force`.
     pub const fn forced(force: bool) -> Self {
         if force { Self::Anything } else { Self::Nothing }
     }
@@ -84,7 +86,7 @@ impl OutFile {
     /// Begins to write.
     ///
     /// # Errors
-    /// What is there may not be replaced, or nothing can be written there.
+    /// The existing file may not be replaced, or nothing can be written there.
     pub fn create(path: &Path, replace: Replace) -> anyhow::Result<Self> {
         check(path, replace)?;
         let target = followed(path);
@@ -104,7 +106,8 @@ impl OutFile {
             Kind::Direct { mut file, target } => file.flush().with_context(|| cannot(&target)),
             Kind::Whole { mut file, target, replace } => {
                 file.flush().with_context(|| cannot(&target))?;
-                // What has come there since the command began counts, too.
+                // A file that has come there since the command began is not replaced either: commands run for
+                // minutes.
                 check(&target, replace)?;
                 let kept = if replace == Replace::Nothing {
                     file.persist_noclobber(&target)
@@ -164,7 +167,8 @@ pub fn check(path: &Path, replace: Replace) -> anyhow::Result<()> {
     if !metadata.is_file() {
         return Ok(());
     }
-    // What is refused without `--force` in any case needs no better reason.
+    // Without `--force` a trace that could be replaced with it is refused as any other file is, below: the
+    // hint of the refusal here would not be right for it.
     let may_be_simulated = matches!(replace, Replace::Simulated | Replace::Nothing);
     if let Some(what) = precious(path)
         && !(may_be_simulated && path.with_extension("truth.json").is_file())
@@ -199,7 +203,8 @@ fn is_cut(path: &Path) -> bool {
     read.is_ok() && head.windows(name.len()).any(|part| part == name)
 }
 
-/// Whether a file begins as those that dumps write: with the column of the trace, or as ETWAnalyzer does.
+/// Whether a file begins as the CSV files of dumps do: with the column of the trace, or as those of
+/// ETWAnalyzer.
 fn is_own_csv(path: &Path) -> bool {
     let mut head = Vec::new();
     let read = File::open(path).and_then(|file| file.take(256).read_to_end(&mut head));
@@ -221,12 +226,12 @@ fn followed(path: &Path) -> PathBuf {
     }
 }
 
-/// Whether something is there that takes bytes as they come.
+/// Whether a path is a pipe or a device, which takes bytes as they come.
 fn is_direct(path: &Path) -> bool {
     path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
-/// What is said when a file cannot be written.
+/// The message for a file that cannot be written.
 pub fn cannot(path: &Path) -> String {
     format!("cannot write {}", path.display())
 }
@@ -260,6 +265,7 @@ fn sweep(folder: &Path) {
         if !is_ours || !entry.file_type().is_ok_and(|kind| kind.is_file()) || age() < Some(ABANDONED) {
             continue;
         }
+        // A program that lives holds the lock of its file, so that only a file of a dead one can be locked.
         let path = entry.path();
         if File::options().write(true).open(&path).is_ok_and(|file| file.try_lock().is_ok()) {
             let _ = fs::remove_file(path);

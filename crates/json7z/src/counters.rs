@@ -67,9 +67,10 @@ fn counter(
 }
 
 /// Id of the thread that stands for all threads of a process.
+// Windows gives no thread this id, so that it cannot be mixed up with one that another section names.
 const NO_THREAD: i64 = -1;
 
-/// Methods, and `caller callee process count` with their numbers.
+/// Reads the names of methods, and branches as `caller callee process count`, where methods are numbers.
 fn branches(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
     let (mut methods, mut costs) = (Vec::new(), Vec::new());
     reader.object(|reader, name| {

@@ -15,7 +15,7 @@ use crate::times::seconds_ns;
 const MS: i64 = 1_000_000;
 const US: i64 = 1000;
 
-/// What the section has.
+/// The CPU of processes and methods, and the processors of the section.
 #[derive(Debug, Default)]
 pub(crate) struct Cpu {
     totals: BTreeMap<Option<i32>, i64>,
@@ -28,7 +28,7 @@ pub(crate) struct Cpu {
     /// Whether another section has waits.
     pub(crate) has_other_waits: bool,
     has_samples: Option<bool>,
-    /// What is known of each processor.
+    /// Facts of each processor.
     topology: BTreeMap<i32, Core>,
 }
 
@@ -40,7 +40,7 @@ struct Core {
     performance: Option<i32>,
 }
 
-/// What a method cost a process.
+/// The costs of a method in a process.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Cost {
     process: Option<i32>,
@@ -226,7 +226,7 @@ impl Cpu {
         cores
     }
 
-    /// Whether CPU is that of samples. Older files do not say it; their CPU is.
+    /// Whether CPU times come from samples. Older files do not say so, but theirs do.
     pub(crate) fn is_sampled(&self) -> bool {
         self.has_samples.unwrap_or(!self.totals.is_empty())
     }
@@ -248,7 +248,7 @@ impl Cpu {
         let (is_sampled, has_switches) = (self.is_sampled(), self.has_switches());
         // The sort is stable, so that methods of a process keep the order of the file.
         self.costs.sort_by_key(|cost| cost.process);
-        // Columns that cannot be missing.
+        // These columns cannot be null, so that the notes have to say that their values mean less.
         let lacking = "cpu_process: samples; threads is the most of one method, first and last are those of \
                        its methods";
         import.lack(lacking, self.totals.len());
@@ -260,6 +260,8 @@ impl Cpu {
         }
         let mut processes = Vec::new();
         for (process_key, ms) in &self.totals {
+            // A process whose methods were all below the limit of the file has no times of its own: it had
+            // its CPU at some time while it lived.
             let life = import.processes.life(*process_key, import.zero);
             let whole = (life.0.unwrap_or(0), life.1.unwrap_or(import.duration_ns), 0);
             let (first_ns, last_ns, threads) = spans.get(process_key).copied().unwrap_or(whole);
@@ -300,7 +302,8 @@ fn method(
     let path = |module| modules.path(cost.process, system, module).map(str::to_owned);
     let cpu_ns = cost.cpu_ms.saturating_mul(MS);
     let switched = |ns: Option<i64>| ns.filter(|_| has_switches);
-    // The mean is stored, not the sum; of a method without a count one stands for all.
+    // The file has the mean and not the sum. A method without a count gets the mean as its sum, of one ready
+    // time.
     let count = cost.switches.unwrap_or(0).max(1);
     let average_ns = cost.ready_average_us.map(|us| us.saturating_mul(US));
     CpuMethod {

@@ -15,7 +15,7 @@ const GIB: f64 = (1u64 << 30) as f64;
 /// A file whose disk nobody reported.
 const NO_DISK: i32 = -1;
 
-/// What the section has, before disks of drives are known.
+/// The files and disks of the section, before it is known on which disk a drive lies.
 #[derive(Debug, Default)]
 pub(crate) struct Disks {
     /// Drive or number of the disk, as the file has it, and I/O.
@@ -56,7 +56,7 @@ impl Disks {
                         Ok(())
                     })?;
                 }
-                // Sums of what the files have, and the same once more in another form.
+                // Sums of the I/O of files, and the I/O of files once more in another form.
                 "TotalDiskServiceTimeInus"
                 | "TotalDiskReadTimeInus"
                 | "TotalDiskFlushTimeInus"
@@ -76,7 +76,7 @@ impl Disks {
                 let activity = activity(reader, import)?;
                 let (process_key, process_keys) = match activity.processes.as_slice() {
                     [one] => (*one, None),
-                    // Which of them did how much is not known.
+                    // How much each of them did is not known, so that no process gets the I/O.
                     several => {
                         let mut keys: Vec<i32> = several.iter().flatten().copied().collect();
                         keys.sort_unstable();
@@ -228,7 +228,7 @@ fn file_system(text: String) -> String {
     }
 }
 
-/// The highest of a set of priorities; none in it is a very low one or none.
+/// The highest of a set of priorities, which has a bit for each; the lowest one and an empty set are both 0.
 const fn priority(bits: i64) -> i32 {
     match bits {
         16.. => 5,

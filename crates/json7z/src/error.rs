@@ -21,7 +21,7 @@ pub enum JsonError {
         /// What the system said.
         source: io::Error,
     },
-    /// Something else is there than should be.
+    /// Something other than expected was found.
     #[error("{0}")]
     Unexpected(Box<Unexpected>),
     /// The file is JSON, but nothing that ETWAnalyzer writes.
@@ -53,7 +53,7 @@ pub enum JsonError {
     },
 }
 
-/// What was expected where, and what was there.
+/// A place in the file, what was expected there, and what was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unexpected {
     /// The file, or the archive and its member.
@@ -66,7 +66,7 @@ pub struct Unexpected {
     pub column: u64,
     /// What should be there.
     pub expected: String,
-    /// What is there.
+    /// What was found there.
     pub found: String,
 }
 

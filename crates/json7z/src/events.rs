@@ -57,7 +57,7 @@ pub(crate) fn exceptions(reader: &mut Reader, import: &mut Import<'_>) -> Result
             })?;
             Ok(())
         }
-        // The same once more, in another form.
+        // The exceptions of `Stacks` once more, in another form.
         "Exceptions" => reader.skip(),
         _ => reader.unknown(),
     })?;
@@ -154,7 +154,7 @@ fn starvation(reader: &mut Reader, import: &Import<'_>) -> Result<ThreadPool> {
         }
         Ok(())
     })?;
-    // The seconds are those of the recorder; the date was made of them.
+    // The seconds come from the recorder; the date was computed from them.
     row.ts_ns = seconds.or(date).unwrap_or(0);
     Ok(row)
 }

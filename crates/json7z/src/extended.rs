@@ -14,14 +14,14 @@ use crate::stacks::Named;
 /// Bits of a combined index that number the method; those above number the process.
 const METHOD_BITS: u32 = 20;
 
-/// What the part has.
+/// The speeds of processors and the methods of the part.
 #[derive(Debug, Default)]
 pub(crate) struct Extended {
     frequencies: Vec<CpuFrequency>,
     methods: Vec<Method>,
 }
 
-/// What is known of a method of a process.
+/// CPU and ready times of a method in a process.
 #[derive(Debug, Default)]
 struct Method {
     index: i64,
@@ -123,6 +123,7 @@ impl Extended {
             percentiles.extend(of(true, &method.deep));
         }
         import.lack("cpu_method_class: cores", classes.len());
+        // Lists of eleven numbers or fewer lack the last one, which later versions added.
         let short = |method: &Method| {
             usize::from((1..=11).contains(&method.other.len()))
                 + usize::from((1..=11).contains(&method.deep.len()))

@@ -80,13 +80,13 @@ fn operation(
             "AccessedBytes" => row.size_bytes = reader.int()?.unwrap_or(0),
             "MaxFilePosition" => row.max_position_bytes = reader.int()?.unwrap_or(0),
             "Cleanups" => cleanups = reader.int()?.unwrap_or(0),
-            // One for each call; when it was is not kept.
+            // One for each call. The table has sums, so that only their number is kept.
             "Times" => {
                 row.count = reader.skip_counted()? as i64;
                 import.drop("FileIO: when the security of files was set", row.count as usize);
             }
             "NtStatus" => {
-                // Each distinct status once, so that more operations may have failed.
+                // The file lists each distinct status once, so that more operations may have failed.
                 let mut failed: Vec<i64> =
                     reader.all(Reader::bits)?.into_iter().filter(|status| *status as i32 != 0).collect();
                 row.failures = failed.len() as i64;
@@ -102,7 +102,7 @@ fn operation(
     })?;
     if is_there {
         if cleanups > 0 {
-            // Their time is that of closing.
+            // The file has one duration for both, which the row of closing has.
             let (path, process_key) = (row.path.clone(), row.process_key);
             rows.push(FileFile {
                 path,

@@ -55,7 +55,7 @@ impl JsonFile {
     }
 }
 
-/// Whether a file has the name of an extract of ETWAnalyzer. What is in it is seen when it is opened.
+/// Whether a file has the name of an extract of ETWAnalyzer. Its content is checked when it is opened.
 #[must_use]
 pub fn is_json_extract(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
@@ -70,7 +70,7 @@ pub fn is_json_part(path: &Path) -> bool {
     path.is_file() && part_of(&name).is_some_and(|(_, part)| !part.is_empty())
 }
 
-/// Bytes at the begin of a main file in which its first members are.
+/// Bytes at the start of a main file that hold its first members.
 const FIRST_BYTES: u64 = 4096;
 
 /// Whether a file of a folder is the main file of an extract or an archive with one, by its name and first
@@ -98,7 +98,7 @@ fn has_first_members(mut file: &File) -> bool {
 #[must_use]
 pub fn is_json_archive(path: &Path) -> bool {
     let Some(names) = names_in_archive(path) else { return false };
-    // A packed extract of ours has a manifest in JSON.
+    // A packed extract of ours has a manifest in JSON, which would look like a main file here.
     let is_manifest = |name: &String| name.rsplit(['/', '\\']).next() == Some(manifest::FILE);
     if names.iter().any(is_manifest) {
         return false;
@@ -151,7 +151,7 @@ fn stem_of<'n>(name: &'n str, ending: &str) -> Option<&'n str> {
     found.eq_ignore_ascii_case(ending).then_some(stem)
 }
 
-/// The first names of some.
+/// The first names of a list, and how many more there are.
 fn listed(names: &[String]) -> String {
     let more = names.len().saturating_sub(LISTED);
     let tail = if more == 0 { String::new() } else { format!(" and {more} more") };
@@ -209,7 +209,7 @@ fn packed(archive: String, members: Vec<OpenedFile>) -> Result<Vec<JsonInput>, J
 }
 
 impl JsonInput {
-    /// Name of the main file, without folders. Of an archive it is what the archive says.
+    /// Name of the main file, without folders; for a member of an archive the name in the archive.
     #[must_use]
     pub fn name(&self) -> &str {
         self.files.first().map_or("", JsonFile::name)
@@ -225,7 +225,7 @@ impl JsonInput {
         self.files.len()
     }
 
-    /// Reads the main file from its begin.
+    /// Reads the main file from its start.
     pub(crate) fn main(&self) -> error::Result<Reader> {
         match self.files.first() {
             Some(main) => self.reader(main),
@@ -233,7 +233,7 @@ impl JsonInput {
         }
     }
 
-    /// Reads a part from its begin, if it is there.
+    /// Reads a part from its start, if it exists.
     pub(crate) fn part(&self, part: &str) -> error::Result<Option<Reader>> {
         let part = part.to_lowercase();
         self.files.iter().find(|file| file.part == part).map(|file| self.reader(file)).transpose()
@@ -253,12 +253,13 @@ impl JsonInput {
             None => file.name().to_owned(),
         };
         let failed = |source| JsonError::Read { name: name.clone(), source };
+        // A clone shares the position of the file, and an earlier pass left it at the end.
         let mut source = file.opened.file.try_clone().map_err(failed)?;
         source.seek(SeekFrom::Start(0)).map_err(failed)?;
         Reader::new(&name, Box::new(source))
     }
 
-    /// 16 hexadecimal digits that are the same for the same files, as those of a trace
+    /// 16 hexadecimal digits that depend on the files alone, as for a trace
     /// ([`etwkit_extract::Input::source_hash`]).
     ///
     /// # Errors

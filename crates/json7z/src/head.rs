@@ -20,8 +20,8 @@ pub(crate) struct Head {
     start: Option<Moment>,
     end: Option<Moment>,
     boot: Option<Moment>,
-    /// Begin and end of the part that was extracted, in nanoseconds; the begin of a date is not known before
-    /// all is read.
+    /// Start and end of the part that was extracted. A date becomes nanoseconds only when the whole file is
+    /// read, since the start of the session may stand behind it.
     range: (Option<Limit>, Option<Limit>),
     computer: Option<String>,
     os_name: Option<String>,
@@ -49,7 +49,7 @@ enum Limit {
 }
 
 impl Head {
-    /// Reads the main file; what other passes read is passed over.
+    /// Reads the main file, and skips the members that other passes read.
     pub(crate) fn read(reader: &mut Reader, name: &str) -> Result<Self> {
         let mut head = Self::default();
         reader.object(|reader, name| head.member(reader, name))?;
@@ -74,7 +74,7 @@ impl Head {
             "SourceETLFileName" => self.source = reader.filled_text()?,
             "UsedExtractOptions" => {
                 self.options = reader.filled_text()?;
-                // A question sees tables, and not the manifest.
+                // The manifest has the options, too, but a question sees only tables.
                 self.push(("etwanalyzer", 0), "used_extract_options", self.options.clone());
             }
             "ComputerName" => self.computer = reader.filled_text()?,
@@ -235,7 +235,7 @@ impl Head {
             clock_frequency: 10_000_000,
             processors: self.processors.unwrap_or(0),
             cpu_mhz: self.mhz,
-            // Windows reports kilobytes; what is stored is a thousandth of them, not a 1024th.
+            // Windows reports kilobytes, and ETWAnalyzer divides them by 1000, not by 1024.
             memory_bytes: self.memory_mb.map(|mb| mb.saturating_mul(1_000_000)),
             lost_events: self.lost_events.unwrap_or(0),
             lost_buffers: self.lost_buffers.unwrap_or(0),
@@ -250,6 +250,7 @@ impl Head {
         let count = self.processors.unwrap_or(0).clamp(0, MAX_PROCESSORS);
         let core = |cpu| CpuCore {
             cpu,
+            // With several groups the file does not say which processor is in which.
             processor_group: self.groups.filter(|groups| *groups == 1).map(|_| 0),
             is_hyper_threaded: self.hyper_threading,
             name: self.cpu_name.clone().or_else(|| self.vendor.clone()),

@@ -32,7 +32,7 @@ pub(crate) struct Import<'w> {
     pub(crate) system: Option<i32>,
     pub(crate) threads: Threads,
     pub(crate) stacks: Stacks,
-    /// What the file has and the extract has no place for.
+    /// Information of the file that the extract has no place for.
     dropped: BTreeMap<&'static str, i64>,
     /// Columns that are 0 or empty because the file does not say.
     lacking: BTreeMap<&'static str, i64>,
@@ -65,22 +65,22 @@ impl<'w> Import<'w> {
         }
     }
 
-    /// Counts what is left out.
+    /// Counts items that are left out.
     pub(crate) fn drop(&mut self, what: &'static str, count: usize) {
         if count > 0 {
             *self.dropped.entry(what).or_default() += count as i64;
         }
     }
 
-    /// Passes over a value that is left out, and counts its items: those of a list or object, 1 for anything
-    /// else but null.
+    /// Skips a value that is left out, and counts its items: those of a list or object, 1 for any other value
+    /// but null.
     pub(crate) fn leave_out(&mut self, reader: &mut Reader, what: &'static str) -> Result<()> {
         let count = reader.skip_counted()?;
         self.drop(what, count);
         Ok(())
     }
 
-    /// Says that a kind of information is there.
+    /// Notes that the file has a kind of information.
     pub(crate) fn found(&mut self, topic: &'static str, is_there: bool) {
         if is_there {
             self.topics.insert(topic);
@@ -94,7 +94,7 @@ impl<'w> Import<'w> {
         }
     }
 
-    /// Takes over what a reader met and did not know.
+    /// Takes over the unknown members that a reader met.
     pub(crate) fn close(&mut self, mut reader: Reader) -> Result<()> {
         reader.end()?;
         for (path, count) in reader.into_unknown() {
@@ -114,7 +114,7 @@ impl<'w> Import<'w> {
         self.named_process(reader).map(|named| named.key)
     }
 
-    /// What such a text or object says about a process.
+    /// Key, id and name of a process that is written as such a text or object.
     pub(crate) fn named_process(&mut self, reader: &mut Reader) -> Result<NamedProcess> {
         if reader.is_text()? {
             let text = reader.text()?.unwrap_or_default();
@@ -158,7 +158,7 @@ impl<'w> Import<'w> {
         Ok(reader.moment()?.map(|moment| self.zero.ns(moment)))
     }
 
-    /// What a reader of the numbers should know.
+    /// Notes for whoever reads the numbers.
     pub(crate) fn diagnostics(&self, name: &str, other_parts: &[&str]) -> Vec<Diagnostic> {
         let row =
             |severity: &str, kind: &str, count: i64, position: Option<&str>, message: String| Diagnostic {
@@ -176,7 +176,7 @@ impl<'w> Import<'w> {
         };
         all.extend(self.dropped.iter().map(of_dropped));
         let of_lacking = |(what, count): (&&str, &i64)| {
-            row("info", "not_in_json", *count, None, format!("{what}: the file does not tell it"))
+            row("info", "not_in_json", *count, None, format!("{what}: the file does not have it"))
         };
         all.extend(self.lacking.iter().map(of_lacking));
         let of_unknown = |(path, count): (&String, &i64)| {

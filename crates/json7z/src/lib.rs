@@ -1,10 +1,10 @@
 //! Extracts of ETWAnalyzer (`.json7z`, `.json`) become extracts of detail `summary`.
 //!
-//! The file is read from begin to end in pieces (`reader`), first for recording, machine and processes
-//! (`head`), which all other sections refer to, then for the sections, each of which has a module. What the
-//! tables have no place for is counted, and so are members that are not known: both become rows of
-//! `diagnostic`. Shapes of the JSON are those of the data model that ETWAnalyzer documents for its extracts,
-//! and of published ones.
+//! The file is read from start to end in pieces (`reader`), first for recording, machine and processes
+//! (`head`), which all other sections refer to, then for the sections, each of which has a module.
+//! Information that the tables have no place for is counted, and so are unknown members: both become rows of
+//! `diagnostic`. The shapes of the JSON come from the data model that ETWAnalyzer documents for its extracts,
+//! and from published extracts.
 
 #![forbid(unsafe_code)]
 
@@ -57,8 +57,8 @@ use rows::write_all;
 /// Makes the extract `target` of an extract of ETWAnalyzer, with these labels.
 ///
 /// # Errors
-/// The JSON is broken or another than expected; the extract cannot be written. Nothing is changed at the
-/// target then.
+/// The JSON is broken or has another shape than expected; the extract cannot be written. Nothing is changed
+/// at the target then.
 pub fn import_json(
     input: &JsonInput,
     target: &Path,
@@ -72,7 +72,7 @@ pub fn import_json(
 /// Reads an extract of ETWAnalyzer: rows go to `sink`, as those of a trace do, and the rest is returned.
 ///
 /// # Errors
-/// The JSON is broken or another than expected, or the sink failed.
+/// The JSON is broken or has another shape than expected, or the sink failed.
 pub fn read_json(input: &JsonInput, sink: &mut dyn Sink) -> std::result::Result<Foreign, ConvertError> {
     let mut sink = Noting { sink, tables: BTreeSet::new() };
     let read = tables(input, &mut sink)?;
@@ -116,7 +116,7 @@ impl Sink for Noting<'_> {
     }
 }
 
-/// What the sections of a file have that is written when all of them are read.
+/// The contents of sections that can be written only when all sections are read.
 #[derive(Default)]
 struct Sections {
     cpu: cpu::Cpu,
@@ -131,7 +131,7 @@ struct Sections {
     has_files: bool,
 }
 
-/// What was read and is not in tables alone.
+/// What an import returns besides the rows of tables.
 struct Read {
     head: Head,
     trace: Trace,
@@ -167,7 +167,7 @@ fn tables(input: &JsonInput, sink: &mut dyn Sink) -> Result<Read> {
     })?;
     part(input, "TraceLogging", &mut import, |reader, import| sections.trace_log.read(reader, import))?;
     let has_sums = sections.has_allocations;
-    // Older files do not say whether there were switches, and may have waits by tag alone.
+    // Older files do not say whether there were switches, and may have waits only in their tags.
     sections.cpu.has_other_waits = sections.tags.iter().any(|tag| tag.wait_sum_ns.is_some_and(|ns| ns > 0));
     import.found("CPU samples", sections.cpu.has_cpu() && sections.cpu.is_sampled());
     import.found("context switches", sections.cpu.has_switches());
@@ -228,8 +228,8 @@ impl Sections {
             "PMC" => counters::read(reader, import),
             "Network" => network::read(reader, import),
             "PowerConfiguration" => power::read(reader, import),
-            // What was written without parts has everything in one file; with parts, empty remains may be
-            // there.
+            // A file that was written without parts has everything in it; one with parts may have empty
+            // members in their place.
             "FileIO" if !self.has_files => file_io::read(reader, import),
             "Modules" if !self.has_modules => modules::read(reader, import),
             "FileIO" | "Modules" => reader.skip(),

@@ -1,4 +1,4 @@
-//! `MemoryUsage`: memory of the machine and of processes at the begin and at the end.
+//! `MemoryUsage`: memory of the machine and of processes at the start and at the end.
 
 use etwkit_trace::table::{MemoryMachine, MemorySample};
 
@@ -7,7 +7,7 @@ use crate::import::Import;
 use crate::reader::Reader;
 use crate::rows::write_all;
 
-/// Reads the section. The first sample is that of the begin, at time zero, the second one that of the end.
+/// Reads the section. The first sample is taken at the start, at time zero, the second one at the end.
 pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
     let (mut begin, mut end) = (MemoryMachine::default(), MemoryMachine::default());
     let (mut first, mut last) = (Vec::new(), Vec::new());
@@ -17,7 +17,7 @@ pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
             "MachineCommitEndMiB" => end.commit_bytes = mib(reader)?,
             "MachineActiveStartMiB" => begin.in_use_bytes = mib(reader)?,
             "MachineActiveEndMiB" => end.in_use_bytes = mib(reader)?,
-            // Made of the others.
+            // Differences of the members above.
             "MachineCommitDiffMiB" | "MachineActiveDiffMiB" => reader.skip()?,
             "WorkingSetsAtStart" => first = reader.all(|reader| sample(reader, import).map(Some))?,
             "WorkingSetsAtEnd" => last = reader.all(|reader| sample(reader, import).map(Some))?,
@@ -61,8 +61,8 @@ const PART: i32 = 1;
 
 /// A process and its id, or a part of the system.
 fn owner(reader: &mut Reader, import: &mut Import<'_>, row: &mut MemorySample) -> Result<()> {
-    // Parts of the system look like processes with an id of their own, which no list has. They do not count
-    // as missing ones.
+    // Parts of the system look like processes with an id of their own, which no list has. They must not be
+    // reported as processes that are missing in the list.
     let missing = import.processes.missing;
     let named = import.named_process(reader)?;
     row.process_key = named.key;

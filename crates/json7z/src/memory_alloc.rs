@@ -11,7 +11,7 @@ use crate::stacks::StackList;
 /// Flags of a call that commits memory.
 const COMMIT: i32 = 0x1000;
 
-/// What the part has.
+/// The allocations of the part, and sums of processes.
 #[derive(Debug, Default)]
 pub(crate) struct Allocations {
     /// Rows, with the numbers of their stacks.
@@ -35,7 +35,7 @@ pub(crate) fn stacks(reader: &mut Reader) -> Result<Vec<String>> {
 }
 
 impl Allocations {
-    /// Reads the part. Returns whether it is there.
+    /// Reads the part. Returns whether there is one, as null is none.
     pub(crate) fn read(&mut self, reader: &mut Reader, import: &mut Import<'_>) -> Result<bool> {
         reader.object(|reader, name| {
             match name {
@@ -94,7 +94,7 @@ impl Allocations {
         import
             .lack("virtual_alloc: memory that was given back, and what was committed meanwhile", rows.len());
         import.lack(
-            "virtual_alloc_process: reservations, decommits and releases told apart, and peaks",
+            "virtual_alloc_process: reservations, decommits and releases each on their own, and peaks",
             self.sums.len(),
         );
         write_all(rows, import.sink)?;

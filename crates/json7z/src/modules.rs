@@ -6,7 +6,7 @@ use crate::error::{Failure, Result};
 use crate::import::Import;
 use crate::reader::Reader;
 
-/// What stands for a text that is missing.
+/// The number of a text that is missing.
 const NO_TEXT: i64 = -2;
 
 /// A module before its texts are known.

@@ -73,15 +73,15 @@ fn connections(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
     reader.list(|reader| {
         let mut row = TcpConnection { connection_id, kind: "unknown", ..TcpConnection::default() };
         reader.object(|reader, name| connection(reader, import, name, &mut row))?;
-        // What this machine opened and what it was asked for look the same.
+        // The file does not say which side opened a connection. One without a time existed before.
         if row.open_ns.is_none() {
             row.kind = "rundown";
         }
         let times = [row.open_ns, row.last_send_ns, row.last_receive_ns, row.close_ns];
         row.first_ns = times.into_iter().flatten().min().unwrap_or(0);
         if row.posts > 0 || row.injects > 0 {
-            // Bytes sent are those of the sends of programs; where no segments are reported, they stand for
-            // these, too.
+            // The bytes sent are those that programs posted; where no segments are reported, they stand for
+            // the segments, too.
             row.post_bytes = row.send_bytes;
         }
         rows.push(&row, import.sink)?;
@@ -138,7 +138,7 @@ fn statistics(
     row: &mut TcpConnection,
 ) -> Result<()> {
     match name {
-        // How often is not known.
+        // The file says whether there was one, and not how many.
         "KeepAlive" => row.keep_alives = i64::from(reader.flag()? == Some(true)),
         "MaxSendDelayS" => row.max_send_gap_ns = reader.seconds()?,
         "MaxReceiveDelayS" => row.max_receive_gap_ns = reader.seconds()?,
@@ -169,8 +169,8 @@ fn issues(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Sends that a filter held back and let go too late. The three sends of each become events, in which they
-/// are found again.
+/// Sends that a filter held back and let go too late. The three sends of each case become events, from which
+/// the question finds the case again.
 fn post_issues(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
     let mut rows: Vec<TcpEvent> = Vec::new();
     reader.list(|reader| {
@@ -199,7 +199,7 @@ fn send(reader: &mut Reader, import: &Import<'_>, kind: &'static str) -> Result<
             "Time" => ts_ns = import.time(reader)?,
             "NumBytes" => row.size_bytes = reader.int()?,
             "SndNext" => row.sequence = reader.int()?,
-            // The name of the member says which it is.
+            // The name of the member says already why it was sent.
             "InjectedReason" => reader.skip()?,
             _ => reader.unknown()?,
         }

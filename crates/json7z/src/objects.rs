@@ -12,7 +12,7 @@ use crate::reader::Reader;
 use crate::rows::write_all;
 use crate::stacks::StackList;
 
-/// What the part has.
+/// The objects and mapped files of the part.
 #[derive(Debug, Default)]
 pub(crate) struct Objects {
     types: HashMap<i32, Arc<str>>,
@@ -125,7 +125,7 @@ fn object(reader: &mut Reader, import: &mut Import<'_>) -> Result<Stored> {
             "RefChanges" => stored.references = reader.all(|reader| event(reader, import))?,
             "FileMapEvents" => stored.maps = reader.all(|reader| event(reader, import))?,
             "FileUnmapEvents" => stored.unmaps = reader.all(|reader| event(reader, import))?,
-            // Of older files: the events name their processes themselves.
+            // Only older files have these, and the events name their processes themselves.
             "ProcessIndex" | "ProcessIdx" => reader.skip()?,
             _ => reader.unknown()?,
         }
@@ -192,7 +192,8 @@ impl Out {
 
     fn object(&mut self, stored: &Stored, types: &HashMap<i32, Arc<str>>, import: &mut Import<'_>) {
         let object_id = self.objects.len() as i32;
-        // Without events of objects, the first creation of a handle and the last close stand for them.
+        // Where events of objects were not recorded, ETWAnalyzer gives the first creation of a handle and the
+        // last close in their place. These have the time of a handle, and say nothing about the object.
         let is_own = |event: &&Event, others: &[Event]| others.iter().all(|other| other.ts_ns != event.ts_ns);
         let created = stored.create.as_ref().filter(|event| is_own(event, &stored.creates));
         let deleted = stored.destroy.as_ref().filter(|event| is_own(event, &stored.closes));

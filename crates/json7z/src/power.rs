@@ -72,13 +72,13 @@ const SETTINGS: [(&str, &str, Form); 50] = [
     ("MaxThrottlingFrequencyClass1Percent", "bc5038f7-23e0-4960-96da-33abaf5935ed", Form::Number),
     ("MinThrottlingFrequencyPercent", "893dee8e-2bef-41e0-89c6-b55d0929964c", Form::Number),
     ("MinThrottlingFrequencyPercentClass1", "893dee8e-2bef-41e0-89c6-b55d0929964d", Form::Number),
-    // Active cooling is 0 in the file and 1 in Windows.
+    // The enumeration of ETWAnalyzer has active cooling as 0, Windows has it as 1.
     ("SystemCoolingPolicy", "94d3a615-a899-4ac5-ae2b-e4d8f634367f", Form::Swapped),
     ("ThrottlePolicy", "3b04d4fd-1cc7-4f23-ab1c-d1337819c4bb", Form::Number),
     ("TimeWindowSize", "7d24baa7-0b84-480f-840c-1b0743c00f5f", Form::Number),
     ("IdleConfiguration.DeepestIdleState", "9943e905-9a30-4ec1-9b99-44dd3b76f7a2", Form::Number),
     ("IdleConfiguration.DemoteThresholdPercent", "4b92d758-5a24-4851-a470-815d78aee119", Form::Number),
-    // The setting of Windows disables.
+    // The setting of Windows is the opposite: it disables idle states.
     ("IdleConfiguration.Enabled", "5d76a2ca-e8c0-402f-a133-2158492d58ad", Form::NotFlag),
     ("IdleConfiguration.MinimumDurationBetweenChecks", "c4581c31-89ab-4597-8e2b-9c9cab440e6b", Form::Us),
     ("IdleConfiguration.PromoteThresholdPercent", "7b224883-b3cc-4d79-819f-8374152cbe7c", Form::Number),
@@ -110,7 +110,7 @@ const SETTINGS: [(&str, &str, Form); 50] = [
     ("ProcessorParkingConfiguration.SoftParkLatencyUs", "97cfac41-2217-47eb-992d-618b1977c907", Form::Number),
 ];
 
-/// More members of the same kind.
+/// More members in `ProcessorParkingConfiguration`, as [`SETTINGS`] has them.
 const PARKING: [(&str, &str, Form); 7] = [
     (
         "ProcessorParkingConfiguration.MaxEfficiencyClass1UnparkedProcessorPercent",
@@ -174,7 +174,7 @@ pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
     write_all(rows, import.sink)
 }
 
-/// Members that have another name in some versions, and the one above.
+/// Other names that some versions have for members, and the names above.
 const OTHER_NAMES: [(&str, &str); 1] = [("ShortVsLongThreadThresholdUs", "ShortVsLongThreadThreshold")];
 
 fn setting(reader: &mut Reader, name: &str, rows: &mut Vec<PowerSetting>) -> Result<()> {

@@ -88,8 +88,9 @@ impl Processes {
         found
     }
 
-    /// The process with an id and a start. One whose start nobody knew has none. Where no start is given and
-    /// several had the id, the file name of the executable decides, if it is that of one of them.
+    /// The process with an id and a start; a process whose start was not known has none. Where no start is
+    /// given and several processes had the id, the file name of the executable decides, if it is that of one
+    /// of them.
     pub(crate) fn with(&mut self, pid: i32, start: Option<i64>, name: Option<&str>) -> Option<i32> {
         let exact = self.by_identity.get(&(pid, start)).copied();
         let same_id = self.by_pid.get(&pid).map_or(&[][..], Vec::as_slice);
@@ -99,7 +100,8 @@ impl Processes {
         };
         let named: Vec<i32> = same_id.iter().copied().filter(has_name).collect();
         let found = match (exact, same_id, named.as_slice()) {
-            // A start that is not known is that of anybody.
+            // A missing start matches a process whose start is not known, but may also stand for any other
+            // one: the name has to agree, if it fits one at all.
             (Some(exact), ..) if start.is_some() || named.is_empty() || has_name(&exact) => Some(exact),
             (_, [one], _) | (.., [one]) => Some(*one),
             (exact, ..) => exact,
@@ -108,8 +110,8 @@ impl Processes {
         found
     }
 
-    /// The process with a key as `cmd.exe(4711)2020-01-01T15:55:03.3994777+01:00`; the inner `None` is one
-    /// that is not in the list, the outer one no such key.
+    /// The process with a key as `cmd.exe(4711)2020-01-01T15:55:03.3994777+01:00`. The inner `None` stands
+    /// for a process that is not in the list, the outer one for a text that is no such key.
     pub(crate) fn with_text(&mut self, text: &str) -> Option<Option<i32>> {
         let (head, start) = text.rsplit_once(')')?;
         let (name, pid) = head.rsplit_once('(')?;
@@ -164,6 +166,8 @@ impl Processes {
 
     /// The process with the id of the parent that started last before this one, if it still ran.
     fn parent(&self, key: i32, listed: &Listed) -> Option<i32> {
+        // The order of `by_pid` has unknown starts first, as `None` is less than any start here, so that the
+        // search by halves below is right.
         let candidates = self.by_pid.get(&listed.parent_pid?)?;
         let started =
             |parent: &i32| self.listed(Some(*parent)).is_some_and(|other| other.start <= listed.start);
@@ -215,7 +219,7 @@ mod tests {
             listed(8, start, None, 7),
         ]);
         assert_eq!(all.with_text("a(b).exe(7)"), Some(Some(0)));
-        // Keys of old files have no start: the executable tells two processes with one id apart.
+        // Keys of old files have no start: the executable distinguishes two processes with one id.
         let named =
             |pid, name: &str, start| Listed { name: Some(name.to_owned()), ..listed(pid, start, None, 0) };
         let later = start.map(|start| start + 5);

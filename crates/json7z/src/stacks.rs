@@ -58,8 +58,8 @@ impl Modules {
     pub(crate) fn add(&mut self, mut row: Module) -> i32 {
         let name = row.name.to_lowercase();
         let only_in_stacks = self.only_in_stacks.remove(&name);
-        // The module was made up when a stack named it, and what is known of it comes now: it keeps its
-        // number, which frames have already.
+        // The module was added without its path when a stack named it. It keeps its number now, which frames
+        // have already.
         if let Some(at) = only_in_stacks
             && let Some(named) = self.rows.get_mut(at)
         {
@@ -84,7 +84,8 @@ impl Modules {
         self.rows.get(*at).map(|row| row.path.as_str())
     }
 
-    /// A module of that name. What no list has was in a stack of that process, so that the process had it.
+    /// A module of that name. One that no list has was in a stack of that process, so that the process had
+    /// it.
     fn named(&mut self, name: &str, process_key: Option<i32>) -> i32 {
         match self.first.get(&name.to_lowercase()) {
             Some(at) => *at as i32,

@@ -60,7 +60,7 @@ fn tag(reader: &mut Reader, import: &Import<'_>) -> Result<CpuTag> {
         match name {
             "Stacktag" => row.tag = reader.text()?.unwrap_or_default(),
             "CPUInMs" => row.cpu_ns = ms(reader)?,
-            // The waits of all threads, added up.
+            // The sum over all threads, in which waits at the same time count several times.
             "WaitDurationInMs" => row.wait_sum_ns = Some(ms(reader)?),
             "FirstOccurence" => row.first_ns = import.time(reader)?.unwrap_or(0),
             "FirstLastOccurenceDuration" => length = reader.span()?.unwrap_or(0),
@@ -75,6 +75,7 @@ fn tag(reader: &mut Reader, import: &Import<'_>) -> Result<CpuTag> {
 /// Writes `cpu_tag`.
 pub(crate) fn write(mut tags: Vec<CpuTag>, has_switches: bool, import: &mut Import<'_>) -> Result<()> {
     tags.sort_by_key(|tag| tag.process_key);
+    // Without switches nobody measured waits, and the zeros of the file mean nothing.
     if !has_switches {
         tags.iter_mut().for_each(|tag| tag.wait_sum_ns = None);
     }

@@ -13,7 +13,7 @@ use crate::reader::Reader;
 use crate::rows::write_all;
 use crate::stacks::StackList;
 
-/// What the part has.
+/// The events of the part.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     /// Rows, with the numbers of their stacks.

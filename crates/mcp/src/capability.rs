@@ -1,6 +1,6 @@
 //! What a trace can answer, and for the rest what would have to be recorded.
 
-use etwkit_engine::{Gaps, can_answer, of_paths, questions, telling_tables};
+use etwkit_engine::{Gaps, can_answer, data_tables, of_paths, questions};
 use etwkit_query::Session;
 use etwkit_query::dump::trace::TraceInfo;
 use etwkit_query::question::{AnyQuestion, Values};
@@ -85,7 +85,7 @@ pub(crate) fn of_question(session: &Session, question: &dyn AnyQuestion) -> Valu
         return json!({"question": question.name(), "can_answer": true});
     }
     let sql = question.read(&Values::new()).map(|request| request.show_sql()).unwrap_or_default();
-    let tables = telling_tables(session, &sql).unwrap_or_default();
+    let tables = data_tables(session, &sql).unwrap_or_default();
     json!({
         "question": question.name(),
         "can_answer": false,

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use etwkit_engine::{Gaps, of_paths, telling_tables};
+use etwkit_engine::{Gaps, data_tables, of_paths};
 use etwkit_query::Session;
 use etwkit_trace::topics;
 use serde_json::{Value, json};
@@ -39,7 +39,7 @@ fn add(all: &mut Vec<String>, sentence: impl Into<String>) {
 impl Evidence {
     /// Adds which tables a statement reads of a trace, and what these do not prove.
     pub(crate) fn of_sql(&mut self, session: &Session, trace: &str, sql: &str) {
-        let tables = telling_tables(session, sql).unwrap_or_else(|| named_in(sql));
+        let tables = data_tables(session, sql).unwrap_or_else(|| named_in(sql));
         for name in &tables {
             self.table(session, trace, name);
         }

@@ -32,9 +32,9 @@ pub struct Answer {
 /// Where the rows come from.
 #[derive(Debug)]
 enum Rows {
-    /// They are there.
+    /// They were computed before.
     Ready(std::vec::IntoIter<RecordBatch>),
-    /// They are computed.
+    /// They are being computed.
     Computed(Work),
 }
 
@@ -81,7 +81,7 @@ impl Answer {
                     Err(_) => Err(damage().map_or_else(stopped, Error::Extract)),
                 };
                 let is_last = next.is_err();
-                // The reader may have gone.
+                // Sending fails when the reader has gone, and behind an error there are no more rows.
                 if sender.send(next).await.is_err() || is_last {
                     break;
                 }
@@ -90,7 +90,7 @@ impl Answer {
         Ok(Self { schema, cancel, rows: Rows::Computed(Work { batches, task, stop, threads }) })
     }
 
-    /// Rows that are there already.
+    /// An answer of rows that were computed before.
     pub(crate) fn of(schema: SchemaRef, batches: Vec<RecordBatch>, cancel: Cancel) -> Self {
         Self { schema, cancel, rows: Rows::Ready(batches.into_iter()) }
     }
@@ -110,7 +110,7 @@ impl Answer {
     }
 }
 
-/// Bytes of rows that are kept in memory. The rows may come from a file that was made to fill it.
+/// Counts the bytes of rows that are kept in memory. The rows may come from a file that was made to fill it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Held {
     bytes: usize,
@@ -125,7 +125,7 @@ impl Held {
     /// # Errors
     /// With the ones before they are more than an answer may take.
     pub fn add(&mut self, batch: &RecordBatch) -> Result<()> {
-        // Of a slice of a larger column only its own part.
+        // A batch may be a slice of a larger column that others hold, too: only its own part is counted.
         let columns = batch.columns().iter();
         let bytes = columns.map(|column| column.to_data().get_slice_memory_size().unwrap_or_default()).sum();
         self.bytes = self.bytes.saturating_add(bytes);
@@ -164,7 +164,8 @@ impl Work {
 
     /// Ends the work where it pauses, and in joins between two batches.
     fn give_up(&self) {
-        self.stop.tell();
+        // Aborting a task takes effect only where it pauses; the switch ends joins that do not pause.
+        self.stop.request();
         self.task.abort();
     }
 }

@@ -124,7 +124,7 @@ impl Error {
             Self::TooMuch { .. } => Some(
                 "ask for fewer rows: some processes, a part of the trace, without details; `etwkit sql` writes answers of any size",
             ),
-            // The hint is that of the system.
+            // The error of the system below has a hint of its own.
             Self::Write(_) => None,
             Self::Cancelled => Some("ask again"),
             Self::Failed { message } => Some(hints::of_execution(message)),
@@ -132,7 +132,7 @@ impl Error {
     }
 }
 
-/// What is said about SQL that nothing better is known of.
+/// The hint for SQL where no better one is known.
 const REFERENCE: &str = "the SQL is that of DataFusion; docs/sql.md lists tables and functions, `etwkit sql --show-schema` the columns";
 
 fn of_question(name: &str) -> String {
@@ -162,6 +162,8 @@ fn of_extract(error: &DataFusionError) -> Option<Error> {
 }
 
 /// Whether an error may come from damage of what was read: then it is worth while to look for it.
+// Errors of the statement itself, of memory and of the disk are other kinds: they have nothing to do with
+// what is in a file, and examining files takes long.
 pub(crate) fn may_be_damage(error: &DataFusionError) -> bool {
     matches!(
         innermost(error, &mut None),

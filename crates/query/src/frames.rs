@@ -32,13 +32,13 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// Those of one extract.
+    /// Frames and stacks of one extract.
     #[must_use]
     pub fn trace(&self, trace_id: i32) -> Option<&TraceFrames> {
         self.traces.get(usize::try_from(trace_id).ok()?)
     }
 
-    /// Those of all extracts, by `trace_id`.
+    /// Frames and stacks of all extracts, by `trace_id`.
     #[must_use]
     pub fn traces(&self) -> &[TraceFrames] {
         &self.traces
@@ -112,7 +112,7 @@ impl TraceFrames {
         self.frames.len()
     }
 
-    /// Numbers of the frames of a stack, innermost first. A stack that is not there has none; one that runs
+    /// Numbers of the frames of a stack, innermost first. A stack that does not exist has none; one that runs
     /// in a circle in a damaged extract ends. Frames behind the first 4,096 are left out.
     pub fn stack(&self, stack_id: i32) -> impl Iterator<Item = i32> + '_ {
         // The limit counts nodes and not frames: nodes without a frame must not make a damaged chain endless.
@@ -169,7 +169,8 @@ impl TraceFrames {
         Some(&self.named(frame_id)?.name)
     }
 
-    /// File name of the module of a frame: of the file that holds the code, else of that of its method.
+    /// File name of the module of a frame: that of the file that holds the code, else the module of its
+    /// method.
     #[must_use]
     pub fn module(&self, frame_id: i32) -> Option<&str> {
         let frame = at(&self.frames, frame_id)?;

@@ -40,7 +40,7 @@ fn of_arguments(message: &str) -> Option<(String, Option<String>)> {
     let (_, call) = message.split_once("No function matches the given name and argument types '")?;
     let (call, rest) = call.split_once("'.")?;
     let (name, _) = call.split_once('(')?;
-    // Functions of ours say what they expect.
+    // Functions of ours say what they expect, which helps more than the list of the engine.
     if let Some((_, own)) = message.split_once("coercion failed with: Error during planning: ") {
         let own = own.split(". No function matches").next().unwrap_or(own);
         let hint = format!("cast(VALUE AS TYPE) converts; docs/sql.md shows how {name} is called");
@@ -130,8 +130,7 @@ pub(crate) fn of_schema(error: &SchemaError) -> (String, Option<String>) {
     }
 }
 
-/// The known name that is most like another one, if it is at all: a letter more, less or another one in each
-/// four.
+/// The known name that is most like another one, if they differ in no more than three of ten letters.
 #[must_use]
 pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     const LEAST: f64 = 0.7;
@@ -156,10 +155,10 @@ pub fn similar(name: &str, known: &[&str]) -> Vec<String> {
     closest(scored.collect()).into_iter().map(str::to_owned).collect()
 }
 
-/// 1 for the same name, 0 for one that has nothing of it.
+/// 1 for the same name, 0 for a name that has nothing in common with it.
 fn similarity(name: &str, known: &str) -> f64 {
-    // Texts of very different lengths are not alike, and comparing long ones takes long.
-    // Two letters are a part of almost every name.
+    // Texts of very different lengths are not alike, and comparing long ones takes long. That one is a part
+    // of the other means something only for three letters or more: two are a part of almost every name.
     let is_part = name.len() > 2 && !known.is_empty() && (known.contains(name) || name.contains(known));
     if !is_part && (known.len() > name.len().saturating_mul(3) || name.len() > known.len().saturating_mul(3))
     {

@@ -3,8 +3,8 @@
 //! The first line of a file says what it answers; lines `-- param NAME: TYPE = DEFAULT – MEANING` declare its
 //! parameters, which the SQL names as `$NAME`. Values are bound as typed literals, never pasted into the
 //! text. What is written as `/*+ … */` holds for sessions over several extracts, where rows carry `trace_id`;
-//! for one extract it is a comment. Files of users have the same form, of which nothing is required: what
-//! they do not declare has the type that the statement gives it.
+//! for one extract it is a comment. Files of users have the same form, but every part of it is optional:
+//! parameters that they do not declare have the type that the statement gives them.
 
 use std::borrow::Cow;
 
@@ -57,7 +57,7 @@ pub struct Query {
     /// Area and name: `cpu/processes`. Of SQL that stands on a command line it is empty.
     pub name: Cow<'static, str>,
     text: Cow<'static, str>,
-    /// It comes with the program.
+    /// Whether it comes with the program.
     is_built_in: bool,
 }
 
@@ -122,8 +122,8 @@ impl Query {
         sql + &rest
     }
 
-    /// Counts the rows that it would have without its limit; none where it has no limit. For a session over
-    /// one or over several extracts.
+    /// SQL that counts the rows which the question would have without its limit, for a session over one or
+    /// over several extracts; `None` where it has no limit.
     pub(crate) fn count_sql(&self, several: bool) -> Option<String> {
         // The count is of the statement without its limit, which by custom of the library is its last line.
         let sql = self.sql(several);
@@ -131,11 +131,11 @@ impl Query {
         Some(format!("SELECT count(*) AS rows FROM (\n{all})"))
     }
 
-    /// The most rows that it gives with these parameters; none where it has no limit.
+    /// The most rows that the question gives with these parameters; `None` where it has no limit.
     #[must_use]
     pub fn limit(&self, given: &[Parameter]) -> Option<usize> {
         let top = self.params().find(|param| LIMIT.ends_with(&format!("${}", param.name)))?;
-        // Of a parameter that is given twice the last one counts, as everywhere on command lines.
+        // Where a parameter is given twice the last one counts, as everywhere on command lines.
         let given = given.iter().rev().find(|given| given.name == top.name);
         let given = given.map(|given| given.text.as_str()).or(top.default);
         given?.parse().ok()
@@ -175,7 +175,7 @@ impl Query {
                 .ok_or_else(|| wrong(format!("{} as {words}", param.name), text))?;
             values.typed.push((param.name.to_owned(), value));
         }
-        // Of what is given twice the last one counts, as for declared ones.
+        // Where one is given twice the last one counts, as for declared parameters.
         for one in other.into_iter().rev() {
             if values.open.iter().all(|known| known.name != one.name) {
                 values.open.push(one.clone());

@@ -10,6 +10,7 @@ use crate::question::{Among, AnyQuestion, Group, Kind, Opt, Values};
 use crate::range::{Part, Unit};
 
 /// Different names that are compared with what was asked.
+// Comparing takes a look at each letter of each name, and a trace can name millions of files.
 const COMPARED: usize = 20_000;
 
 /// Names that are listed where none is similar, if there are no more.

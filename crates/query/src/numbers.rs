@@ -16,7 +16,7 @@ pub struct Numbers {
     sizes: (u8, u8),
 }
 
-/// That of our own command lines.
+/// The format of our own command lines.
 impl Default for Numbers {
     fn default() -> Self {
         Self { decimal: '.', group: ' ', sizes: (3, 3) }
@@ -126,8 +126,8 @@ impl Numbers {
         self.marked(seconds(ns, digits))
     }
 
-    /// Bytes with a unit of 1024 of the smaller one (the names of `units`), so that there are at most four
-    /// digits.
+    /// Bytes in the largest of `units` that fits, each of which is 1024 of the one before, so that there are
+    /// at most four digits.
     #[must_use]
     pub fn bytes(&self, bytes: i64, units: [&str; 4]) -> String {
         if bytes.unsigned_abs() < 1024 {

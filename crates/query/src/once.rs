@@ -2,9 +2,9 @@
 //!
 //! The engine writes a part out wherever it is named, and computes it at each of these places: a part that
 //! three others use, each of which is used twice, is read six times. Here such a part is computed first, the
-//! innermost one at the beginning, and its rows take its place. What follows knows how many they are, too, so
-//! that joins with a part without rows read nothing. A part with many rows is left where it is: its rows
-//! would stay in memory.
+//! innermost one at the beginning, and its rows take its place. The rest of the plan then knows how many rows
+//! it has, so that joins with a part without rows read nothing. A part with many rows is left where it is:
+//! its rows would stay in memory.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -18,7 +18,8 @@ use datafusion::sql::sqlparser::ast::Statement as Sql;
 
 use crate::{Answer, Result, error, statement};
 
-/// Rows of a part that are kept, at most, in bytes.
+/// Bytes of the rows of a part that are kept.
+// Several parts are held at the same time, outside of the memory that the engine accounts for.
 const MOST_BYTES: usize = 16 << 20;
 
 /// Names of the parts of a statement.

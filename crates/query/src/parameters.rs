@@ -79,7 +79,7 @@ pub(crate) fn value(text: &str, kind: Option<&DataType>) -> Option<ScalarValue> 
         // keys with floating point loses digits.
         None => Some(match (text.parse::<i64>(), text.parse::<f64>(), text.parse::<bool>()) {
             (Ok(number), ..) => number.into(),
-            // Words such as `inf` and `nan` are texts.
+            // Rust parses words such as `inf` and `nan` as numbers; here they are texts.
             (_, Ok(number), _) if number.is_finite() => number.into(),
             (.., Ok(truth)) => truth.into(),
             _ => text.into(),
@@ -111,8 +111,8 @@ impl Values {
                 let expected = if names.is_empty() { "no parameter".to_owned() } else { names.join(", ") };
                 return Err(Error::Parameter { question, expected, found: name });
             }
-            let told = types.get(&format!("${name}")).and_then(Option::as_ref);
-            let kind = kind.as_ref().or(told);
+            let planned = types.get(&format!("${name}")).and_then(Option::as_ref);
+            let kind = kind.as_ref().or(planned);
             let Some(value) = value(&text, kind) else {
                 let kind = kind.map_or_else(String::new, ToString::to_string);
                 return Err(Error::Parameter {

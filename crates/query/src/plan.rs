@@ -1,4 +1,4 @@
-//! What a statement and its plan need, before it is answered.
+//! Finds out what a statement and its plan need before it is answered.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! Ranges of numbers with units: `10ms..`, `..5s`, `1.5MiB..2GB`, `10-20`, `5`; parts of a trace as clock
-//! times, too.
+//! Ranges of numbers with units: `10ms..`, `..5s`, `1.5MiB..2GB`, `10-20`, `5`; and parts of a trace between
+//! clock times.
 
 use std::fmt;
 
@@ -25,7 +25,7 @@ pub enum Unit {
     Count,
 }
 
-/// What is measured. Times become nanoseconds, sizes bytes.
+/// The kind of quantity. Times become nanoseconds, sizes bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Dimension {
     Time,

@@ -98,6 +98,7 @@ pub fn page<'q>(library: impl Iterator<Item = &'q Query>) -> String {
     page.push_str("\n## Tables that are computed from them\n");
     DERIVED.iter().for_each(|table| write_table(&mut page, table));
     page.push_str("\n## Tables of the session\n");
+    // `tables` lists those of the session behind the others.
     tables().skip(TABLES.len() + DERIVED.len()).for_each(|table| write_table(&mut page, table));
     page
 }
@@ -115,7 +116,7 @@ id 0 has only DPCs and interrupts in the computed tables, and its samples have `
 
 Each table has a column `trace_id` in front, the number of the extract: 0 if there is only one. The table `extract` says
 which number is which extract. Behind it stands `run_id`, a number made of the content of the trace: it is in the files of
-an extract, too, so that it is the same in every session and in other programs, and tells extracts apart as `trace_id` does
+an extract, too, so that it is the same in every session and in other programs, and distinguishes extracts as `trace_id` does
 where no two of them are of one trace. Keys such as `process_key` or `stack_id` count anew in each extract, so with several of
 them joins and groups need it: `JOIN process USING (trace_id, process_key)`, `GROUP BY trace_id, process_key`. A question
 that would mix extracts is refused; joins on anything else, as on names, are not. The same extract cannot be named twice,

@@ -39,7 +39,7 @@ pub struct RenameRules {
     rules: HashMap<String, Vec<Rule>>,
 }
 
-/// What a process is called that fits.
+/// A rule, with the name that it gives to processes that fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Rule {
     /// Parts of the command line that all have to be there, in lower case.
@@ -50,7 +50,7 @@ struct Rule {
 }
 
 impl RenameRules {
-    /// The rules that are there without a file.
+    /// The rules that apply without a file.
     #[must_use]
     pub fn supplied() -> Self {
         let rule = |(part, name): (&str, &str)| Rule {
@@ -88,7 +88,7 @@ impl RenameRules {
         let Some((rules, line)) = self.rules.get(&exe.to_lowercase()).zip(command_line) else { return exe };
         let line = line.to_lowercase();
         let has = |part: &String| line.contains(part.as_str());
-        // A rule that gives the name that is there already is passed over, so that a later one may still
+        // A rule that gives a process the name that it has already is skipped, so that a later one may still
         // change it.
         let fits =
             |rule: &&Rule| rule.name != exe && rule.with.iter().all(has) && !rule.without.iter().any(has);
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_place() {
+    fn errors_are_reported_with_their_place() {
         let long = "x".repeat(MAX_NAME + 1);
         let deep = format!("<ProcessRenamer>{}", "<a>".repeat(100));
         let many = format!("<ProcessRenamer>{}", "<a/>".repeat(30_000));

@@ -62,7 +62,7 @@ impl Workers {
 pub(crate) struct Threads(Option<Workers>);
 
 impl Threads {
-    /// So many threads: some that are there, else new ones.
+    /// So many threads: spare ones, else new ones.
     pub(crate) fn take(count: usize) -> Result<Self> {
         let count = count.clamp(1, MAX_WORKERS);
         let spare = {

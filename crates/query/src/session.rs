@@ -96,12 +96,13 @@ impl Session {
         }
         let sources: Vec<Arc<Source>> = sources.into_iter().map(Arc::new).collect();
         let engine = Engine::new(sources.into(), options.clone(), true);
+        // The engine would be set up with the first question: what is wrong with it is an error of opening.
         engine.context()?;
         Ok(Self::over(engine, None))
     }
 
-    /// A session over the same extracts that answers in another way, with tags and a switch of its own. Files
-    /// that one of them has opened and frames that one has read are there for both.
+    /// A session over the same extracts that answers in another way, with tags and a switch of its own. Both
+    /// share files that one of them has opened, and frames that one has read.
     ///
     /// # Errors
     /// The engine cannot be set up.
@@ -241,13 +242,13 @@ impl Session {
         })
     }
 
-    /// A number that no recording has: what a question failed over that computes with it. All rows are read
-    /// for that.
+    /// A number that no recording has, over which a question that computes with it failed. All rows are read
+    /// to find it.
     pub(crate) fn strange_number(&self) -> Option<StoreError> {
         self.engine.tables().strange_number()
     }
 
-    /// Answers one statement. Planning is done when this returns, rows come while the answer is read.
+    /// Answers one statement. Planning is done when this returns; rows come while the answer is read.
     ///
     /// # Errors
     /// SQL that is not understood, with position and hint where they are known; a statement that does not
@@ -266,6 +267,8 @@ impl Session {
             return Ok(Answer::of(schema, batches, self.engine.options.cancel.clone()));
         }
         let plan = self.engine.plan(sql, Values::default())?;
+        // Where it cannot be found out, the question is asked of one extract at a time, which is always
+        // right.
         member.learn(sql, &plan, needs_frames(&plan).unwrap_or(true));
         self.engine.run(plan)
     }
@@ -279,7 +282,7 @@ impl Session {
     pub fn ask(&self, query: &Query, parameters: &[Parameter]) -> Result<Answer> {
         let sql = query.sql(self.engine.tables().is_several());
         let plan = self.engine.plan(&sql, query.bind(parameters)?)?;
-        // SQL that a user types is answered row by row, and nothing of it is computed beforehand.
+        // SQL that a user types is answered while its rows come: no part of it is computed beforehand.
         if query.name.is_empty() {
             return self.engine.run(plan);
         }
@@ -380,6 +383,7 @@ impl Engine {
         for function in functions::scalar(tables.loader(), tables.is_several()) {
             context.register_udf(function);
         }
+        // They have the names of functions of the engine, and replace these.
         for function in functions::bounded(|name| context.udf(name).ok()) {
             context.register_udf(function);
         }
@@ -429,7 +433,7 @@ impl Engine {
         // What the plan starts goes on where it was started, so that the rows come from there.
         let threads = self.threads()?;
         let stop = Stop::default();
-        let told = stop.clone();
+        let of_joins = stop.clone();
         let stream = threads.wait_for(&self.options.cancel, async move {
             let starting = async {
                 if needs_frames(&plan)? {
@@ -437,7 +441,7 @@ impl Engine {
                 }
                 let rows = context.execute_logical_plan(one_row::held(plan)?).await?;
                 let task = Arc::new(rows.task_ctx());
-                execute_stream(stop::in_joins(rows.create_physical_plan().await?, &told)?, task)
+                execute_stream(stop::in_joins(rows.create_physical_plan().await?, &of_joins)?, task)
             };
             starting.await.map_err(|e| error::from_planning(&e))
         })?;
@@ -450,9 +454,11 @@ fn state(options: &Options) -> datafusion::error::Result<SessionState> {
     let mut config = SessionConfig::new()
         .with_default_catalog_and_schema(CATALOG, SCHEMA)
         .with_create_default_catalog_and_schema(false)
+        // SHOW TABLES and SHOW COLUMNS read it.
         .with_information_schema(true)
         .with_target_partitions(options.partitions.max(1));
     let settings = config.options_mut();
+    // Without spans, errors of the planner have no line and column.
     settings.sql_parser.collect_spans = true;
     // Texts stay plain UTF-8 in answers; every reader of Arrow knows that.
     settings.execution.parquet.schema_force_view_types = false;

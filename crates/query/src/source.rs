@@ -17,7 +17,7 @@ pub struct Source {
     pub(crate) name: String,
     /// Path, in the table `extract`.
     pub(crate) path: String,
-    /// The trace that was named where an extract was made of it for the question.
+    /// The trace that was named, where an extract was made of it for the question.
     pub(crate) trace: Option<String>,
     pub(crate) rows: Rows,
 }
@@ -86,7 +86,7 @@ impl Source {
         self.manifest().map_or(0, |manifest| run_id(&manifest.source.hash))
     }
 
-    /// The row that the table `extract` has for it, but for what only the session knows.
+    /// Its row of the table `extract`, without the columns that only a session knows.
     pub(crate) fn about(&self) -> ExtractInfo {
         match &self.rows {
             Rows::Batches(_) => ExtractInfo::default(),

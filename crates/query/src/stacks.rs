@@ -57,7 +57,7 @@ impl Unrolled {
     }
 }
 
-/// Its provider.
+/// The provider of such a table.
 #[derive(Debug)]
 pub(crate) struct StackTable {
     unrolled: Unrolled,
@@ -94,8 +94,8 @@ impl StackTable {
         ids: (i32, i64),
         trace: &TraceFrames,
     ) -> Result<Int32Array> {
-        // Choosing works on numbers alone, of which there are as many as stacks: nothing is unrolled for
-        // those that a filter leaves out.
+        // Choosing works on the numbers of stacks alone: nothing is unrolled for stacks that a filter leaves
+        // out.
         let all = Int32Array::from_iter_values((0..).take(trace.stacks()));
         let Some(filter) = conjunction(filters.to_vec()) else { return Ok(all) };
         let filter = session.create_physical_expr(filter, &DFSchema::try_from(self.ids.clone())?)?;
@@ -151,7 +151,8 @@ impl TableProvider for StackTable {
             let run_id = usize::try_from(trace_id).ok().and_then(|index| self.run_ids.get(index));
             let ids = (trace_id, run_id.copied().unwrap_or_default());
             let stacks = self.select(session, filters, ids, trace)?;
-            // That of a stack needs those of all its callers, so that all together are the least work.
+            // The number of a stack needs those of all its callers, so that computing all of them at once is
+            // the least work.
             let hashes: Arc<[i64]> =
                 if self.unrolled == Unrolled::Hash { trace.stack_hashes().into() } else { Arc::default() };
             // Parts are not smaller than a batch, since each costs a task of the engine.
@@ -225,7 +226,7 @@ impl Seen {
 }
 
 impl Part {
-    /// The next stacks, as many as fill a batch.
+    /// The next stacks, until a batch is full.
     fn batch(&self, next: &mut usize, seen: &mut Seen) -> Result<RecordBatch> {
         let (mut rows, mut stacks, mut columns) = (0, Int32Builder::new(), Columns::default());
         let trace = self.frames.trace(self.ids.0);

@@ -22,16 +22,17 @@ use futures::StreamExt;
 /// What plans call the node that looks.
 const WATCHED: &str = "Watched";
 
-/// Set once the rows are no longer wanted; copies are the same.
+/// A switch that is set once the rows are no longer wanted; copies share it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    pub(crate) fn tell(&self) {
+    // Relaxed is enough: nothing else is read because of the switch, and a batch later is soon enough.
+    pub(crate) fn request(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    fn is_told(&self) -> bool {
+    fn is_requested(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
@@ -114,7 +115,7 @@ impl ExecutionPlan for Watched {
         let rows = self.input.execute(partition, context)?;
         let (schema, stop) = (rows.schema(), self.stop.clone());
         let wanted = rows.map(move |batch| {
-            if stop.is_told() {
+            if stop.is_requested() {
                 return Err(DataFusionError::Execution("nobody waits for the rows any more".to_owned()));
             }
             batch
@@ -136,23 +137,23 @@ mod tests {
         let all = "(SELECT unnest(range(0, 300)) AS n)";
         for (sql, rows) in [
             (format!("SELECT * FROM {all} a CROSS JOIN {all} b"), 90_000),
-            // Of these no row comes out of the join that could be stopped on its way.
+            // This join has no rows that could be stopped on their way out.
             (format!("SELECT * FROM {all} a JOIN {all} b ON a.n + b.n < 0"), 0),
             (format!("SELECT * FROM {all} a JOIN {all} b ON a.n = b.n"), 300),
         ] {
             let context = SessionContext::new();
-            for is_told in [false, true] {
+            for is_requested in [false, true] {
                 let plan = context.sql(&sql).await.unwrap().create_physical_plan().await.unwrap();
                 let stop = Stop::default();
                 let plan = in_joins(plan, &stop).unwrap();
-                if is_told {
-                    stop.tell();
+                if is_requested {
+                    stop.request();
                 }
                 match collect(plan, context.task_ctx()).await {
-                    Ok(found) if !is_told => {
+                    Ok(found) if !is_requested => {
                         assert_eq!(found.iter().map(RecordBatch::num_rows).sum::<usize>(), rows, "{sql}");
                     }
-                    Err(error) if is_told => {
+                    Err(error) if is_requested => {
                         assert!(error.to_string().contains("nobody waits"), "{sql}: {error}");
                     }
                     other => panic!("{sql}: {other:?}"),

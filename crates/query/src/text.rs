@@ -50,9 +50,9 @@ impl Text {
         !self.is_etwanalyzer && self.times.format() == TimeFormat::Seconds
     }
 
-    /// The digits in front of the mark in groups, as those of whole numbers in the same table are.
-    /// ETWAnalyzer groups none of these, and times of a trace have no groups anywhere, since they are asked
-    /// for again.
+    /// Writes the digits in front of the mark in groups, as whole numbers in the same table have them.
+    /// ETWAnalyzer groups none of these. Times of a trace have no groups anywhere, since people copy them
+    /// into the next question.
     fn grouped(&self, number: String) -> String {
         let end = number.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(number.len());
         let (whole, rest) = number.split_at(end);
@@ -114,9 +114,9 @@ impl Text {
         self.grouped(self.numbers.bytes(bytes, units))
     }
 
-    /// MB of 10⁶ bytes per second; 0 where no time passed. ETWAnalyzer cuts it to whole ones.
+    /// MB of 10⁶ bytes per second; 0 where no time passed. ETWAnalyzer cuts the number to whole MB.
     fn throughput(&self, bytes: i64, ns: i64) -> String {
-        // Thousandths of a MB are kB: bytes for each microsecond are MB for each second.
+        // In kB, which are thousandths of a MB; in 128 bits, since 64 overflow from 9 TB on.
         let per_second = if ns > 0 { i128::from(bytes) * 1_000_000 / i128::from(ns) } else { 0 };
         let kb = i64::try_from(per_second).unwrap_or(i64::MAX);
         if self.is_etwanalyzer { self.int(kb / 1000) } else { self.numbers.thousandths(kb) }
@@ -131,6 +131,7 @@ impl Text {
     /// A line of words and values.
     #[must_use]
     pub fn line(&self, line: &Line) -> String {
+        // A unit stands in the words behind its value, so that each piece has to know the one in front of it.
         let mut behind = None;
         let piece = |piece: &Piece| match piece {
             Piece::Words(words) if behind.take() == Some(Format::Kilobytes) => {
@@ -236,7 +237,7 @@ fn duration(ns: i64) -> String {
     format!("{days}{hours:02}:{minutes:02}:{:02}{}", whole % 60, fraction.trim_start_matches('0'))
 }
 
-/// What stands behind the executable in a command line; all of it where that cannot be known.
+/// The arguments behind the executable in a command line; the whole line where it has no `.exe`.
 fn arguments(line: &str) -> &str {
     let lower = line.to_ascii_lowercase();
     let Some(end) = lower.find(".exe").map(|at| at + 4) else { return line };

@@ -158,8 +158,8 @@ impl TimeWriter {
     }
 
     /// When the trace started, as a clock shows it, with its distance from UTC: `2024-05-01 12:00:00.123
-    /// +02:00`, or `Z` behind UTC; the clock is that of the recorded machine unless the format names another
-    /// one. Zero of seconds is this.
+    /// +02:00`, or `Z` behind UTC. The clock is that of the recorded machine unless the format names another
+    /// one. Times in seconds count from this moment.
     #[must_use]
     pub fn begin(&self) -> String {
         let of = |format| self.with_format(format).write(0);
@@ -171,6 +171,7 @@ impl TimeWriter {
         match (self.format, self.clock.bias_minutes) {
             (TimeFormat::Utc | TimeFormat::UtcTime, _) => of(TimeFormat::Utc) + "Z",
             (TimeFormat::Here | TimeFormat::HereTime, _) => {
+                // The distance at that date: in summer it is another one than in winter.
                 let here = self.utc(0).map(|utc| utc.with_timezone(&Local).offset().fix().local_minus_utc());
                 of(TimeFormat::Here) + &here.map(zone).unwrap_or_default()
             }
@@ -284,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn the_begin_tells_the_zone() {
+    fn the_start_names_the_zone() {
         let begin = |format: &str, bias_minutes| {
             let clock = TraceClock { bias_minutes, ..CLOCK };
             TimeWriter::new(format.parse().unwrap(), 3, clock).begin()

@@ -67,14 +67,14 @@ impl<'p> Facts<'p> {
         Facts { conditions: Vec::new(), runs_differ: self.runs_differ }
     }
 
-    /// Whether values identify an extract.
-    fn tell(&self, origin: &Origin) -> bool {
+    /// Whether such values identify an extract.
+    fn identify(&self, origin: &Origin) -> bool {
         *origin == Origin::Trace || (self.runs_differ && *origin == Origin::Run)
     }
 
     /// Whether a pair of equal values is of one extract.
-    fn tell_both(&self, (left, right): &(Origin, Origin)) -> bool {
-        left == right && self.tell(left)
+    fn identify_both(&self, (left, right): &(Origin, Origin)) -> bool {
+        left == right && self.identify(left)
     }
 }
 
@@ -142,7 +142,7 @@ fn check_join(join: &Join, facts: &Facts<'_>) -> Result<()> {
     let origins: Vec<(Origin, Origin)> =
         pairs.iter().map(|(a, b)| (origin_of(a, left), origin_of(b, right))).collect();
     // Equal numbers of extracts on both sides are enough, no matter what else is compared.
-    if origins.iter().any(|pair| facts.tell_both(pair)) || is_of_one_trace(left, right, facts) {
+    if origins.iter().any(|pair| facts.identify_both(pair)) || is_of_one_trace(left, right, facts) {
         return Ok(());
     }
     // A key that is compared with a plain number is a choice of rows and not a join of extracts.
@@ -169,7 +169,7 @@ fn check_groups(input: &LogicalPlan, groups: &[Expr], what: &str, facts: &Facts<
     match key {
         // A group by a key is right where all rows are of one trace anyway.
         Some(key)
-            if !origins.iter().any(|origin| facts.tell(origin))
+            if !origins.iter().any(|origin| facts.identify(origin))
                 && trace_of(input, &facts.none()).is_none() =>
         {
             Err(mixed(&format!("{what} {key}"), &format!("{what} {TRACE_ID}, {key}")))
@@ -212,8 +212,8 @@ fn check_inner(question: &Subquery, key: Option<Origin>, facts: &Facts<'_>) -> R
         .iter()
         .filter_map(|expr| if let Expr::OuterReferenceColumn(_, column) = expr { Some(column) } else { None })
         .collect();
-    let tells = |name: &str| name == TRACE_ID || (facts.runs_differ && name == RUN_ID);
-    if !outer.iter().any(|column| tells(&column.name))
+    let identifies = |name: &str| name == TRACE_ID || (facts.runs_differ && name == RUN_ID);
+    if !outer.iter().any(|column| identifies(&column.name))
         && trace_of(&question.subquery, &facts.none()).is_none()
     {
         let keys: HashSet<&str> = all_keys().collect();
@@ -236,7 +236,7 @@ fn check_inner(question: &Subquery, key: Option<Origin>, facts: &Facts<'_>) -> R
 fn mixed(what: &str, how: &str) -> Error {
     Error::Sql {
         message: format!(
-            "{what} would mix the extracts: such keys count anew in each, and {TRACE_ID} tells them apart"
+            "{what} would mix the extracts: such keys count anew in each, and {TRACE_ID} distinguishes them"
         ),
         position: None,
         hint: Some(format!("write {how}, or ask one extract")),
@@ -311,7 +311,7 @@ fn trace_of<'p>(plan: &'p LogicalPlan, facts: &Facts<'p>) -> Option<(Origin, &'p
             return None;
         };
         let of_plan = Some(column).filter(|column| plan.schema().has_column(column))?;
-        let origin = Some(origin(plan, of_plan)).filter(|origin| facts.tell(origin))?;
+        let origin = Some(origin(plan, of_plan)).filter(|origin| facts.identify(origin))?;
         Some((origin, value))
     });
     if said.is_some() {
@@ -326,7 +326,7 @@ fn trace_of<'p>(plan: &'p LogicalPlan, facts: &Facts<'p>) -> Option<(Origin, &'p
             let is_with_trace = join
                 .on
                 .iter()
-                .any(|(a, b)| facts.tell_both(&(origin_of(a, &join.left), origin_of(b, &join.right))));
+                .any(|(a, b)| facts.identify_both(&(origin_of(a, &join.left), origin_of(b, &join.right))));
             // An outer join may add rows of other traces on the side that is kept, so that only an inner one
             // hands the condition on.
             match (left, right) {

@@ -100,8 +100,9 @@ fn scope(select: &Select) -> Option<Scope> {
                 if scope.contains_key(&name) {
                     continue;
                 }
-                // Both sides have it; what is known is the one on the right, and the left one if it is the
-                // only one, or declared.
+                // Both sides have the column. In an inner join the value of the right side is never missing.
+                // A left join may lack it there, so that the table on the left is looked for: the only one,
+                // or the one that is declared with the column.
                 let left = match before.as_slice() {
                     [only] => Some(*only),
                     several => several.iter().copied().find(|table| is_declared_with(table, &name)),

@@ -3,7 +3,7 @@
 use etwkit_trace::table::{Column, DERIVED, ExtractInfo, Kind, Process, RUN_ID, Row, Table, TopicInfo};
 use etwkit_trace::topics::TABLES;
 
-/// Columns of [`EXTRACT`] that only a session knows, in front of those that each extract has.
+/// Columns of [`EXTRACT`] that only a session knows, in front of the columns that each extract has.
 const OF_SESSION: [Column; 4] = [
     column(
         "trace_id",
@@ -17,6 +17,7 @@ const OF_SESSION: [Column; 4] = [
 ];
 
 #[expect(clippy::indexing_slicing, reason = "done when this is compiled: what is outside does not compile")]
+// Put together here, so that a new column of the table in files is a column in the session, too.
 static OF_EXTRACT: [Column; OF_SESSION.len() + ExtractInfo::TABLE.columns.len()] = {
     let (mut all, mut at) = ([RUN_ID; OF_SESSION.len() + ExtractInfo::TABLE.columns.len()], 0);
     while at < all.len() {

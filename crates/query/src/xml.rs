@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
-/// Bounds of a file. Known ones have some hundred elements, ten levels deep.
+/// Bounds of a file. Known files have some hundred elements, ten levels deep.
 const MAX_BYTES: usize = 16 << 20;
 const MAX_DEPTH: usize = 64;
 const MAX_ELEMENTS: usize = 20_000;
@@ -145,7 +145,7 @@ impl<'s> Source<'s> {
     /// The tree of the file.
     fn parse(&self) -> Result<Element> {
         let mut reader = Reader::from_str(&self.text);
-        // The document itself is the first one.
+        // The first element stands for the document itself, so that the root has something to lie in.
         let mut open = vec![Element::default()];
         let mut elements = 0;
         loop {
@@ -175,6 +175,7 @@ impl<'s> Source<'s> {
                     let unknown = || self.error(at, "an entity that XML has", format!("&{};", &*entity));
                     add(&mut open, &text.ok_or_else(unknown)?);
                 }
+                // Entities that expand to others would let a short file fill the memory.
                 Event::DocType(_) => {
                     return Err(self.error(at, "no document type: nothing is expanded", "<!DOCTYPE"));
                 }

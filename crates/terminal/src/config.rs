@@ -15,7 +15,7 @@ use crate::errors::Advised;
 /// The variable that names another file; an empty one means none.
 const VARIABLE: &str = "ETWKIT_CONFIG";
 
-/// Longer files are none of ours.
+/// A longer file is no configuration.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// Options that can stand in the file, and whether each takes a value.
@@ -34,7 +34,7 @@ const OPTIONS: [(&str, bool); 12] = [
     ("verbose", false),
 ];
 
-/// Finds the known name that is most like another one, if it is at all.
+/// Finds the known name that is most like another one, if one is similar enough.
 pub type Nearest = for<'k> fn(&str, &[&'k str]) -> Option<&'k str>;
 
 /// A line of the file.
@@ -48,7 +48,7 @@ struct Setting {
 /// program.
 ///
 /// # Errors
-/// The file cannot be read, or a line of it says nothing that can stand there.
+/// The file cannot be read, or a line of it is no setting.
 pub fn with_defaults(
     args: &[OsString],
     root: impl FnOnce() -> Command,
@@ -87,7 +87,7 @@ fn read(path: &Path) -> anyhow::Result<Option<String>> {
     match std::fs::metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && !is_named => return Ok(None),
         Err(error) => return Err(wrong(error.to_string()).into()),
-        // A pipe would be waited for.
+        // Reading a pipe would wait for its writer.
         Ok(metadata) if !metadata.is_file() || metadata.len() > MOST_BYTES => {
             return Err(wrong("it is no short text file".to_owned()).into());
         }
@@ -130,9 +130,10 @@ fn setting(name: &str, value: Option<String>, nearest: Nearest) -> Result<Settin
     }
 }
 
-/// The arguments with what they lack of the settings, as far as their command has it.
+/// The arguments with the settings that they lack, as far as their command has such options.
 fn added(args: &[OsString], settings: &[Setting], mut command: Command) -> Vec<OsString> {
     let words: Vec<_> = args.iter().skip(1).map(|arg| arg.to_string_lossy()).collect();
+    // Behind `--` every word is the name of a file, whatever it looks like.
     let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
     // Options that all commands share are only known to each command once the whole is built.
     command.build();
@@ -144,7 +145,7 @@ fn added(args: &[OsString], settings: &[Setting], mut command: Command) -> Vec<O
     };
     // A default for one command must not be an error of usage for another.
     let takes = |option: &str| command.get_arguments().any(|arg| arg.get_long() == Some(option));
-    // Quiet and verbose are two ends of one thing.
+    // Quiet and verbose exclude each other: a line that has one of them must not get the other from the file.
     let is_short = |word: &str| word == "-q" || word == "-v";
     let speaks =
         || is_given("quiet") || is_given("verbose") || words.iter().take(end).any(|word| is_short(word));
@@ -152,6 +153,7 @@ fn added(args: &[OsString], settings: &[Setting], mut command: Command) -> Vec<O
         let is_said = is_given(setting.option) || (matches!(setting.option, "quiet" | "verbose") && speaks());
         takes(setting.option) && !is_said
     });
+    // Joined with `=`, so that a value that begins with a dash is not taken for an option.
     let lacking = lacking.map(|Setting { option, value }| match value {
         Some(value) => format!("--{option}={value}").into(),
         None => format!("--{option}").into(),

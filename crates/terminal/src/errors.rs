@@ -34,7 +34,7 @@ impl Errors<'_> {
         let mut said = String::new();
         for (position, cause) in error.chain().enumerate() {
             let text = cause.to_string();
-            // Some causes repeat what the message in front of them said already.
+            // Some errors put the text of their cause into their own message: it is not printed twice.
             if position == 0 {
                 self.line(&format!("error: {text}"));
             } else if !said.contains(&text) {

@@ -22,6 +22,7 @@ impl Exit {
     /// The one of two that says more is wrong.
     #[must_use]
     pub const fn worse(self, other: Self) -> Self {
+        // Codes rise with what is wrong, so that they can be compared.
         if other.code() > self.code() { other } else { self }
     }
 

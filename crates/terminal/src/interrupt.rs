@@ -12,12 +12,11 @@ type GiveUp = Box<dyn Fn() + Send>;
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 static WORKERS: AtomicUsize = AtomicUsize::new(0);
-/// What gives up the command that a console runs, while one is open.
+/// Gives up the command that a console runs, while a console is open.
 static CONSOLE: Mutex<Option<GiveUp>> = Mutex::new(None);
 static PRESSED: AtomicUsize = AtomicUsize::new(0);
 
-/// A command of the console that did not stop is ended with everything else when Ctrl-C is pressed that
-/// often.
+/// How often Ctrl-C has to be pressed to end the console with a command that did not stop.
 const ENOUGH: usize = 3;
 
 /// Takes over Ctrl-C; for a program, not for those who use its parts as a library. A second Ctrl-C ends the
@@ -49,7 +48,7 @@ static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// Removes a file when a signal ends the process, if it is still there under that name.
 pub fn remove_at_the_end(path: &Path) {
     let mut all = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-    // A console writes many: those that got their names, or were given up, are forgotten.
+    // A console writes many files: those that got their names, or were given up, are forgotten.
     all.retain(|path| path.exists());
     all.push(std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
 }
@@ -78,7 +77,7 @@ impl OfConsole {
         Self(())
     }
 
-    /// Forgets what was pressed before, when a command begins that this gives up.
+    /// Starts a command that `give_up` gives up; earlier presses of Ctrl-C are forgotten.
     pub fn command(&self, give_up: impl Fn() + Send + 'static) {
         *console() = Some(Box::new(give_up));
         forget();

@@ -98,7 +98,7 @@ pub struct Colors {
 }
 
 impl Colors {
-    /// What a choice makes of them.
+    /// The colours after the choice of a command line.
     pub fn chosen(self, when: Option<When>) -> Self {
         match when {
             None | Some(When::Auto) => self,
@@ -108,7 +108,7 @@ impl Colors {
     }
 }
 
-/// The choice of arguments that could not be parsed, since what is wrong with them is coloured, too.
+/// The choice of colours in arguments that could not be parsed: the error about them is coloured, too.
 pub fn choice(args: &[std::ffi::OsString]) -> Option<When> {
     let words: Vec<Cow<'_, str>> = args.iter().map(|arg| arg.to_string_lossy()).collect();
     // By hand, since the parser of arguments has given up on them by now.

@@ -113,9 +113,10 @@ pub fn push_cell(line: &mut String, cell: &str, width: usize, align: Align) {
 }
 
 /// A cell of CSV, in quotes if it needs them. One that a spreadsheet would take for a formula gets an
-/// apostrophe.
+/// apostrophe in front.
 #[must_use]
 pub fn csv_cell(cell: &str) -> String {
+    // Texts come out of traces that strangers made, and a spreadsheet runs formulas when the file is opened.
     let formula = cell.starts_with(['=', '+', '-', '@']);
     let cell = if formula { format!("'{cell}") } else { cell.to_owned() };
     if cell.contains([',', '"', '\n', '\r']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell }

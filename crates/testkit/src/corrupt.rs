@@ -20,7 +20,8 @@ impl Random {
         ((self.0 >> 33) as usize) % n.max(1)
     }
 
-    /// A number that is at the edge of something.
+    /// A number at the limit of a type or a size, or next to it.
+    // Checks fail at limits; random numbers nearly never hit one.
     fn edge(&mut self) -> u64 {
         const EDGES: [u64; 16] = [
             0,
@@ -86,7 +87,7 @@ pub fn corrupt(bytes: &mut Vec<u8>, random: &mut Random, kind: usize) {
     }
 }
 
-/// Writes a number from an edge over 1, 2, 4 or 8 bytes, as far as they are there.
+/// Writes a number from an edge over 1, 2, 4 or 8 bytes, as far as the file has them.
 fn put(bytes: &mut [u8], at: usize, width: usize, random: &mut Random) {
     let value = random.edge().to_le_bytes();
     for (to, from) in bytes.iter_mut().skip(at).zip(&value[..width]) {

@@ -338,7 +338,7 @@ pub fn write_many(path: &Path, names: &[&str]) {
 pub fn write_large(path: &Path, processes: usize, methods: usize) -> u64 {
     let mut out = std::io::BufWriter::new(std::fs::File::create(path).unwrap());
     let text = |list: &mut dyn Iterator<Item = String>| list.collect::<Vec<_>>().join(",\n");
-    let told = |index: usize| {
+    let process = |index: usize| {
         format!(
             "{{\"ProcessID\": {}, \"ProcessName\": \"p{index}.exe\", \"StartTime\": \"{UNKNOWN_START}\", \"EndTime\": \"{UNKNOWN_END}\", \"ParentPid\": 4}}",
             index * 4 + 8
@@ -350,8 +350,12 @@ pub fn write_large(path: &Path, processes: usize, methods: usize) -> u64 {
     };
     write!(out, "{{\"SessionStart\": \"{START}\", \"SessionEnd\": \"{}\", \"Processes\": [", at("10"))
         .unwrap();
-    write!(out, "{}], \"CPU\": {{\"PerProcessCPUConsumptionInMs\": {{", text(&mut (0..processes).map(told)))
-        .unwrap();
+    write!(
+        out,
+        "{}], \"CPU\": {{\"PerProcessCPUConsumptionInMs\": {{",
+        text(&mut (0..processes).map(process))
+    )
+    .unwrap();
     write!(
         out,
         "{}}}, \"PerProcessMethodCostsInclusive\": {{\"MethodNames\": [",

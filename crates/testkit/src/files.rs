@@ -1,4 +1,4 @@
-//! Files of tests: folders that are removed behind them, the made traces of the repository, archives.
+//! Files of tests: folders that are removed when they end, the made traces of the repository, archives.
 
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-/// A folder of a test, removed behind it.
+/// A folder of a test, which is removed when the test ends.
 #[derive(Debug)]
 pub struct Folder(TempDir);
 

@@ -41,7 +41,7 @@ pub fn traces() -> Option<PathBuf> {
     None
 }
 
-/// Says that something is not tested, past the capturing of the test runner.
+/// Prints that something is not tested, past the capturing of the test runner.
 ///
 /// # Panics
 /// Under `CI`, where everything has to be tested.
@@ -51,7 +51,7 @@ pub fn skip(what: &str) {
     assert!(std::env::var_os("CI").is_none_or(|ci| ci.is_empty()), "skipped under CI: {what}");
 }
 
-/// A trace with what is expected of it.
+/// A trace with its expected results.
 #[derive(Debug)]
 pub struct Sample {
     /// Name of its truth file, without ending.
@@ -97,7 +97,7 @@ fn sample(root: &Path, path: &Path) -> Option<Sample> {
     let folders = [root.to_owned(), root.join("diaghub"), root.join("made")];
     let named = truth["_meta"]["files"].as_array().unwrap().iter().map(|file| file["name"].as_str().unwrap());
     let files = named.map(|name| {
-        // What is not there as it is lies in an archive of the same name.
+        // A file that is not there by itself lies in an archive of the same name.
         let archive = Path::new(name).with_extension("7z");
         let candidates = folders.iter().flat_map(|folder| [folder.join(name), folder.join(&archive)]);
         let found = candidates.into_iter().find(|file| file.is_file());

@@ -42,10 +42,10 @@ impl Question for PathRequest {
             let tell = move |_: &Self, fields: &mut [Field]| {
                 PROCESSES.tell::<ProcessShare>(&all, Into::into, fields);
             };
-            Form::made::<ProcessShare>(sql, answer).telling(tell)
+            Form::made::<ProcessShare>(sql, answer).describing(tell)
         } else if self.sums {
             let tell = move |_: &Self, fields: &mut [Field]| SHARES.tell::<Share>(&all, Into::into, fields);
-            Form::made::<Share>(sql, answer).telling(tell)
+            Form::made::<Share>(sql, answer).describing(tell)
         } else if self.tree {
             Form::made::<Node>(sql, answer).with_fields(fields::<Stacks>())
         } else {

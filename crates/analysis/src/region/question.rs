@@ -144,12 +144,12 @@ impl Question for RegionRequest {
     fn form(&self) -> Form<Self> {
         // The SQL is that of the events; instances are found in them.
         let form = if self.details {
-            Form::made::<RegionInstance>(self.sql(), Self::told).telling(|asked, fields| {
+            Form::made::<RegionInstance>(self.sql(), Self::told).describing(|asked, fields| {
                 let all = Instances { sort: asked.sort, has_names: true, ends_elsewhere: true };
                 INSTANCES.tell::<RegionInstance>(&all, Into::into, fields);
             })
         } else {
-            Form::made::<RegionRow>(self.sql(), Self::told).telling(|asked, fields| {
+            Form::made::<RegionRow>(self.sql(), Self::told).describing(|asked, fields| {
                 let sort = asked.sort;
                 let all = Sums { sort, has_names: true, has_open_starts: true, has_open_stops: true };
                 SUMS.tell::<RegionRow>(&all, Into::into, fields);

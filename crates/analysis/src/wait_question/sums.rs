@@ -86,7 +86,7 @@ const SUMS: View<Asked, WaitSum> = View::new(
 /// Says how columns for machines add up.
 pub(super) fn tell(question: &WaitQuestion, fields: &mut [Field]) {
     let asked = Asked { of: question.clone(), has_open: true, has_unknown: true };
-    SUMS.tell(&asked, |row: WaitSum| row, fields);
+    SUMS.describe(&asked, |row: WaitSum| row, fields);
 }
 
 /// `module!method`; code without a name as `module+0x1a2b`.

@@ -1,4 +1,4 @@
-//! What stands in a cell.
+//! Cells of files of ETWAnalyzer, made of values of our rows.
 
 use std::path::{Path, PathBuf};
 
@@ -182,6 +182,7 @@ impl Cell {
             Self::Driver(path) => row.driver(path),
             Self::Facts(topics, names) => machine::facts(row.values, topics, names).join(";"),
             Self::Arguments(name) => arguments(&row.text(name)).to_owned(),
+            // Our rows have stacks on one line; ETWAnalyzer has a line for each frame.
             Self::Frames(name) => row.text(name).replace(" < ", "\n"),
             Self::Stack(id, frames) => row.stack(id, frames),
             Self::Setting(guid) => row.setting(guid),
@@ -295,7 +296,7 @@ impl Row<'_> {
         self.test().map_or_else(|| without_ending(&self.file()).to_owned(), |test| test.test_case)
     }
 
-    /// Folders below the drive that tell rows apart.
+    /// Levels of folders below the drive that distinguish rows.
     fn level(&self) -> usize {
         let [level, _] = self.words;
         level.parse().unwrap_or(0)
@@ -313,7 +314,7 @@ impl Row<'_> {
         }
     }
 
-    /// Versions of a module; what a row does not have is not known of it.
+    /// Versions of a module; columns that a row lacks count as unknown.
     fn module(&self, path: &str) -> String {
         let (text, path) = (|name| self.maybe(name), self.maybe(path));
         let folder = machine::folder(&path, 0);
@@ -331,7 +332,7 @@ impl Row<'_> {
         }
     }
 
-    /// To the second, on the clock of the recorded machine.
+    /// When the test was, or the recording began: to the second, on the clock of the recorded machine.
     fn date(&self) -> String {
         match self.test().and_then(|test| test.performed_at) {
             Some(at) => at.format("%Y-%m-%d %H:%M:%S").to_string(),
@@ -399,7 +400,7 @@ fn first_word(text: &str) -> &str {
     text.split(' ').next().unwrap_or(text)
 }
 
-/// What stands behind the executable; all of it if that has no `.exe`.
+/// The arguments behind the executable; the whole command line if that has no `.exe`.
 fn arguments(command_line: &str) -> &str {
     let at = command_line.to_ascii_lowercase().find(".exe");
     let behind = at.and_then(|at| command_line.get(at + ".exe".len()..));

@@ -2,8 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// Versions, product, description and folder of a module, as far as they are known. The parts that are there
-/// end with commas, of which the last one is taken away.
+/// Versions, product, description and folder of a module, as far as they are known, with commas between.
 pub(crate) fn module(
     version: &str,
     product_version: &str,
@@ -25,7 +24,7 @@ pub(crate) fn module(
     parts.join(", ").replace('[', "(")
 }
 
-/// The values of a fact of all parts of a kind: `video.name`, `video1.name`.
+/// The values of facts for all parts of the machine of some kinds: `video.name`, `video1.name`.
 pub(crate) fn facts(values: &Map<String, Value>, topics: &[&str], names: &[&str]) -> Vec<String> {
     let mut found: Vec<(usize, String)> = Vec::new();
     for (key, value) in values {

@@ -19,7 +19,7 @@ use crate::switch::{Native, value_of};
 use cell::{Cell, Row};
 pub(crate) use rows::rows;
 
-/// How a line of ETWAnalyzer wants its file.
+/// How the file of rows for a line of ETWAnalyzer is written.
 #[derive(Debug, Clone)]
 pub struct Style {
     /// Sub command of ours.
@@ -70,14 +70,14 @@ pub(crate) fn is_known(dump: &str) -> bool {
     columns::of(dump, &Map::new()).is_some()
 }
 
-/// A row that a question answered: its trace, its columns, how its times are written.
+/// A row of an answer: its trace, its columns, how its times are written.
 pub type Answer<'r> = (&'r TraceInfo, Map<String, Value>, TimeWriter);
 
 /// Writes rows. Returns how many.
 ///
 /// # Errors
 ///
-/// A row cannot be had, or the file cannot be written.
+/// There is an error in place of a row, or the file cannot be written.
 pub fn write<'r>(
     file: &mut impl Write,
     path: &Path,
@@ -124,6 +124,7 @@ fn titles(style: &Style, columns: &[(&str, Cell)], fields: usize) -> String {
 }
 
 /// A value in a line: separators and quotes become `_`, and a value of several lines is quoted.
+// ETWAnalyzer replaces separators and quotes instead of escaping them.
 fn value(text: &str) -> String {
     let text = text.replace([';', '"'], "_");
     if text.contains(['\n', '\r']) { format!("\"{text}\"") } else { text }

@@ -1,4 +1,4 @@
-//! Rows that are not those of our questions: several of ours become one, or fields become columns.
+//! Files whose rows differ from those of our questions: several of ours become one, or fields become columns.
 
 use std::collections::HashSet;
 
@@ -20,7 +20,7 @@ pub(crate) fn shaped<'r: 'i, 'i>(
         Err(_) => true,
     };
     Ok(match dump {
-        // Single allocations: those that were given back are not there. Sums of processes are all written.
+        // Files of ETWAnalyzer have no allocations that were given back, but sums of all processes.
         "virtual-alloc" => (
             Box::new(rows.filter(move |row| {
                 let is_sum = row.as_ref().is_ok_and(|(_, values, _)| !values.contains_key("kind"));
@@ -53,7 +53,7 @@ fn turned<'r: 'i, 'i>(
     let mut before = None;
     for row in rows {
         let (trace, mut values, times) = row?;
-        // Two traces can have the same name: only the address tells them apart.
+        // Two traces can have the same name: only the address distinguishes them.
         let key = (std::ptr::from_ref(trace), group.and_then(|group| values.get(group)).cloned());
         if before.as_ref() != Some(&key) {
             all.push((trace, Map::new(), times));
@@ -72,7 +72,7 @@ fn turned<'r: 'i, 'i>(
     Ok(Box::new(all.into_iter().map(Ok)))
 }
 
-/// The values of the fields of an event, those of structures in their place, lists behind the others.
+/// The values of the fields of an event: those of structures in their place, lists behind all others.
 pub(crate) fn fields(values: &Map<String, Value>) -> Vec<String> {
     let text = values.get("fields").and_then(Value::as_str).unwrap_or("{}");
     let all: Value = serde_json::from_str(text).unwrap_or_default();
@@ -86,7 +86,7 @@ pub(crate) fn fields(values: &Map<String, Value>) -> Vec<String> {
     single.into_iter().map(plain).chain(lists).collect()
 }
 
-/// How deep structures go is bounded by who read the text.
+// The parser of the text bounds how deep structures go, and so the recursion.
 fn flatten<'v>(value: &'v Value, into: &mut Vec<&'v Value>) {
     match value {
         Value::Object(fields) => fields.values().for_each(|field| flatten(field, into)),

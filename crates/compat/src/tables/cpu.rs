@@ -3,7 +3,7 @@
 use crate::line::Line;
 use crate::switch::{Native, Switch, To, Words, cut_method, first_last, pair};
 
-/// Orders. Those that a list cannot have count as nothing there, as they do in ETWAnalyzer.
+/// Orders. One that a list cannot have changes nothing there, as in ETWAnalyzer.
 const SORTS: Words = &[
     ("cpu", "cpu"),
     ("wait", "wait"),
@@ -71,7 +71,7 @@ pub(crate) const LBR: &[Switch] = &[
     Switch { names: &["includeargs", "ia"], to: To::Nothing(0, NO_ARGS) },
 ];
 
-/// `*.dll`, `*.sys` and both mean code without a name there, which is written `name.dll+0x1a2b`.
+/// In ETWAnalyzer `*.dll`, `*.sys` and both mean code without a name, which is written `name.dll+0x1a2b`.
 fn methods(line: &mut Line, native: &mut Native) -> anyhow::Result<()> {
     let names = line.required("methods")?;
     let is_alias = |part: &str| part.eq_ignore_ascii_case("*.dll") || part.eq_ignore_ascii_case("*.sys");

@@ -11,7 +11,7 @@ pub(crate) const EXCEPTION: &[Switch] = &[
     Switch { names: &["showstack", "ss"], to: To::Flag("--show-stack") },
     Switch { names: &["cutstack"], to: To::Special(cut_stack) },
     Switch { names: &["maxmessage"], to: To::Text("--max-message") },
-    // Until 2022 this was the word for it.
+    // Until 2022 this was the switch for whole messages.
     Switch { names: &["fullmessage", "fm"], to: To::Flag("--max-message=0") },
     Switch { names: &["showtime"], to: To::Flag("--show-time") },
     Switch { names: &["sortby"], to: To::MaybeWord("--sort-by", EXCEPTION_SORTS) },

@@ -17,7 +17,7 @@ const DISK_SORTS: Words = &[
     ("flushtime", "flush-time"),
 ];
 
-/// Disks know reads and writes only; any other operation leaves all rows, as it does there.
+/// Disks know reads and writes only; any other operation leaves all rows, as in ETWAnalyzer.
 const DISK_OPERATIONS: Words = &[
     ("all", ""),
     ("read", "read"),
@@ -37,7 +37,7 @@ pub(crate) const PLACES: &[Switch] = &[
     Switch { names: &["filename"], to: To::Text("--file") },
 ];
 
-/// How much of it.
+/// How much I/O there was.
 pub(crate) const AMOUNTS: &[Switch] = &[
     Switch { names: &["minmaxreadsize"], to: To::Range("--read-size") },
     Switch { names: &["minmaxwritesize"], to: To::Range("--write-size") },
@@ -47,7 +47,7 @@ pub(crate) const AMOUNTS: &[Switch] = &[
     Switch { names: &["minmaxtotaltime"], to: To::Range("--total-time") },
 ];
 
-/// What is shown of it.
+/// What is shown of the I/O.
 pub(crate) const SHOWN: &[Switch] = &[
     Switch { names: &["merge"], to: To::Flag("--merge") },
     Switch { names: &["reversefilename", "rfn"], to: To::Flag("--reverse-file-name") },
@@ -97,7 +97,7 @@ pub(crate) const FILE: &[Switch] = &[
     Switch { names: &["showmoduleinfo", "smi"], to: To::Maybe("--show-module") },
 ];
 
-/// Of files alone.
+/// Switches that only files have.
 pub(crate) const FILE_SUMS: &[Switch] = &[
     Switch { names: &["minmaxtotalcount"], to: To::Range("--total-count") },
     Switch { names: &["showtotal"], to: To::Word("--show-total", FILE_TOTALS) },

@@ -6,20 +6,20 @@ use crate::switch::{Native, Switch, To, Words, pair};
 const SORTS: Words = &[
     ("default", ""),
     ("time", "time"),
-    // Its guide for agents writes this one.
+    // The guide for agents of ETWAnalyzer uses this one.
     ("starttime", "time"),
     ("stoptime", "stop-time"),
     ("session", "session"),
     ("tree", "tree"),
 ];
 
-/// The other words that any sub command takes are sums of each file, which are there in any case.
+/// The other words, which any sub command takes, are sums of each file, which are shown in any case.
 const TOTALS: Words = &[("none", "none"), ("total", "total"), ("process", ""), ("file", ""), ("method", "")];
 
 pub(crate) const PROCESS: &[Switch] = &[
     Switch { names: &["sortby"], to: To::MaybeWord("--sort-by", SORTS) },
     Switch { names: &["parent"], to: To::Text("--parent") },
-    // Until 2023 the second one was called so.
+    // Until 2023 the switch had the second name.
     Switch { names: &["minmaxduration", "minmax"], to: To::Range("--duration") },
     Switch { names: &["minmaxstart"], to: To::Range("--start") },
     Switch { names: &["crash"], to: To::Flag("--crash") },
@@ -28,7 +28,7 @@ pub(crate) const PROCESS: &[Switch] = &[
     Switch { names: &["showfileonline", "sfo"], to: To::Flag("--show-file-on-line") },
     Switch { names: &["showtotal"], to: To::Word("--show-total", TOTALS) },
     Switch { names: &["merge"], to: To::Flag("--merge") },
-    // It shows nothing more without the other one.
+    // It shows more only together with `-merge`, so that it implies it.
     Switch { names: &["showallprocesses"], to: To::Special(all_processes) },
 ];
 

@@ -47,7 +47,7 @@ pub(crate) static DUMPS: &[Dump] = &[
     of(&["dns"], "dns", &[net::DNS, PROCESS, TESTS, ALL]),
     of(&["tcp"], "tcp", &[net::TCP, PROCESS, ZERO, TESTS, ALL]),
     of(&["exception"], "exception", &[events::EXCEPTION, PROCESS, ZERO, TESTS, ALL]),
-    // Its help calls it Marker.
+    // The help of ETWAnalyzer calls it Marker.
     of(&["mark", "marker"], "mark", &[events::MARK, ZERO, TESTS, ALL]),
     of(&["memory"], "memory", &[objects::MEMORY, PROCESS, TESTS, ALL]),
     of(&["objectref"], "objectref", &[objects::OBJECT_REF, PROCESS, TESTS, ALL]),
@@ -59,8 +59,8 @@ pub(crate) static DUMPS: &[Dump] = &[
     of(&["stats"], "stats", &[machine::STATS, TESTS, ALL]),
 ];
 
-/// Switches that the parser of ETWAnalyzer takes for any sub command, whether they mean something to it or
-/// not.
+/// Switches that the parser of ETWAnalyzer takes for any sub command, whether they mean something to that sub
+/// command or not.
 pub(crate) const KNOWN: &str = "\
     debug notestrungrouping nocolor clip nodigitsep verbose printfiles validtestsonly copyfilesto withetl overwrite recursive filedir fd \
     etl map newprocess plainprocessnames ppn showallprocesses crash showuser details showfileonline sfo reversefilename rfn nocounters \

@@ -14,7 +14,7 @@ pub(crate) const DNS: &[Switch] = &[
     Switch { names: &["showreturncode"], to: To::Flag("--show-return-code") },
     Switch { names: &["minmaxtotaltime"], to: To::Range("--total-time") },
     Switch { names: &["minmaxtime"], to: To::Range("--time") },
-    // Until 2025 both were in milliseconds.
+    // Until 2025 both switches had these names and were in milliseconds.
     Switch {
         names: &["minmaxtotaltimems"],
         to: To::Special(|line, native| range_in("minmaxtotaltimems", "--total-time", "ms", line, native)),

@@ -74,7 +74,7 @@ pub(crate) const MEMORY: &[Switch] = &[
     Switch { names: &["minmaxworkingsetprivatemib"], to: To::Range("--private-working-set") },
     Switch { names: &["minmaxcommitmib"], to: To::Range("--commit") },
     Switch { names: &["minmaxsharedcommitmib"], to: To::Range("--shared-commit") },
-    // Until 2023 there was only this one, which looked at the start of the trace.
+    // Until 2023 this was the only switch for working sets, and it looked at the start of the trace.
     Switch { names: &["minworkingsetmb"], to: To::Range("--first-working-set") },
     Switch { names: &["sortby"], to: To::MaybeWord("--sort-by", MEMORY_SORTS) },
     Switch { names: &["showtotal"], to: To::Word("--show-total", MEMORY_TOTALS) },

@@ -23,9 +23,9 @@ pub(crate) const TESTS: &[Switch] = &[
     Switch { names: &["testsperrun"], to: To::Text("--tests-per-run") },
     Switch { names: &["skipntests"], to: To::Text("--skip-tests") },
     Switch { names: &["lastndays"], to: To::Number("--last-days") },
-    // Its help names the second one.
+    // The help of ETWAnalyzer names the second one.
     Switch { names: &["minmaxmstesttimes", "minmaxtesttime"], to: To::Special(test_times) },
-    // These two were taken until 2022.
+    // ETWAnalyzer took these two until 2022.
     Switch { names: &["testcase", "tc"], to: To::Text("--test-case") },
     Switch { names: &["machine"], to: To::Text("--machine") },
     Switch { names: &["validtestsonly"], to: To::Flag("--valid-tests-only") },

@@ -70,7 +70,7 @@ fn files_of_rows_are_a_wish_beside_the_arguments() {
 }
 
 #[test]
-fn switches_of_other_sub_commands_are_told() {
+fn switches_of_other_sub_commands_are_reported() {
     let of_line = step("-dump mark -fd x -methods a b -tcb");
     assert_eq!(shell_line(&of_line.args), "etwkit dump mark -- x.etwx");
     assert_eq!(of_line.notes, ["-methods means nothing to -dump mark", "-tcb means nothing to -dump mark"]);
@@ -110,8 +110,8 @@ fn what_is_wrong_has_a_message_and_often_a_hint() {
     ] {
         let error = plan(&words(line), &find).unwrap_err();
         assert!(error.to_string().starts_with(message), "{line}: {error}");
-        let told = error.downcast_ref::<Wrong>().map_or("", |wrong| &wrong.hint);
-        assert!(told.starts_with(hint) && told.is_empty() == hint.is_empty(), "{line}: {told}");
+        let found = error.downcast_ref::<Wrong>().map_or("", |wrong| &wrong.hint);
+        assert!(found.starts_with(hint) && found.is_empty() == hint.is_empty(), "{line}: {found}");
     }
 }
 

@@ -46,7 +46,7 @@ pub(super) fn lines(list: &Path) -> Result<Vec<(usize, PathBuf)>> {
     Ok(lines)
 }
 
-/// What whoever names a list that cannot be read may have meant.
+/// What may have been meant by a list that cannot be read.
 fn hint(list: &Path) -> &'static str {
     // Names of the library of SQL begin with the same character.
     match list.to_str().and_then(library_question) {

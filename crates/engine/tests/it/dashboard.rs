@@ -81,15 +81,15 @@ fn in_duckdb(folder: &Path, questions: &BTreeMap<String, PathBuf>) -> Option<BTr
 }
 
 /// Names of columns, and rows as texts without those that are null.
-type Told = (Vec<String>, Vec<Vec<Option<String>>>);
+type Rows = (Vec<String>, Vec<Vec<Option<String>>>);
 
 /// What the engine answers.
-fn in_etwkit(folder: &Path, questions: &BTreeMap<String, PathBuf>) -> BTreeMap<String, Told> {
+fn in_etwkit(folder: &Path, questions: &BTreeMap<String, PathBuf>) -> BTreeMap<String, Rows> {
     let engine = Engine::new(Settings { cache: None, temp_dir: None, is_offline: true });
     let paths = named(&[folder.join("runs/*.etwx")], Wanted::Answers, false).unwrap();
     assert_eq!(paths.len(), RUNS.len());
     let session = engine.open(&Asking::default(), &paths, &mut Vec::new()).unwrap();
-    let told = |(name, path): (&String, &PathBuf)| {
+    let answer = |(name, path): (&String, &PathBuf)| {
         let query = Query::own(name.clone(), std::fs::read_to_string(path).unwrap());
         let answer = session.ask(&query, &[]).unwrap_or_else(|error| panic!("{name}: {error}"));
         let columns = answer.schema().fields().iter().map(|field| field.name().clone()).collect();
@@ -107,7 +107,7 @@ fn in_etwkit(folder: &Path, questions: &BTreeMap<String, PathBuf>) -> BTreeMap<S
         }
         (name.clone(), (columns, rows))
     };
-    questions.iter().map(told).collect()
+    questions.iter().map(answer).collect()
 }
 
 /// Whether a value is the one of the text: fractions to twelve digits, since sums depend on their order.

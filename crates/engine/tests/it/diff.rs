@@ -61,13 +61,13 @@ fn text<'r>(row: &'r Map<String, Value>, name: &str) -> &'r str {
     row[name].as_str().unwrap_or_default()
 }
 
-/// The virus scanner, the checkpoint of NTFS and pages that are read again: what one of both runs has.
+/// Only one of the two runs has the virus scanner, the checkpoint of NTFS and pages that are read again.
 #[test]
 fn what_slowed_the_file_writer_comes_out_on_top() {
     let traces = Traces::new();
     let both = [traces.made("file-writer-quiet"), traces.made("file-writer")];
-    let told = traces.diff(&json!({}), &both);
-    let summary = &told["summary"][0];
+    let tables = traces.diff(&json!({}), &both);
+    let summary = &tables["summary"][0];
     assert_eq!(summary["wall"], "process", "nobody said what took long: {summary:?}");
     let (a, b) = (summary["wall_a_ns"].as_i64().unwrap(), summary["wall_b_ns"].as_i64().unwrap());
     assert!(b > a && summary["wall_difference_ns"] == b - a);
@@ -75,10 +75,10 @@ fn what_slowed_the_file_writer_comes_out_on_top() {
     assert!(sentence.starts_with("B takes ") && sentence.contains("of FileWriter.exe); "), "{sentence}");
     assert!(sentence.contains("FileWriter.exe waits") && sentence.contains("WdFilter.sys"), "{sentence}");
     let first = |table: &str, many: usize, column: &str, what: &str| {
-        let found = told[table].iter().take(many).any(|row| text(row, column) == what);
-        assert!(found, "{table}: {:?}", told[table].iter().take(many).collect::<Vec<_>>());
+        let found = tables[table].iter().take(many).any(|row| text(row, column) == what);
+        assert!(found, "{table}: {:?}", tables[table].iter().take(many).collect::<Vec<_>>());
     };
-    let top = |table: &str| told[table].first().map(|row| text(row, "name").to_owned());
+    let top = |table: &str| tables[table].first().map(|row| text(row, "name").to_owned());
     assert_eq!(top("processes").as_deref(), Some("FileWriter.exe"), "it is what is measured");
     first("processes", 3, "name", "System");
     first("modules", 8, "name", "WdFilter.sys");
@@ -87,14 +87,14 @@ fn what_slowed_the_file_writer_comes_out_on_top() {
     first("readying", 2, "name", "System");
     first("reasons", 3, "name", "WrVirtualMemory");
     // What the checkpoint writes, and the pages that are read again.
-    let files: Vec<&str> = told["disk"].iter().take(2).map(|row| text(row, "name")).collect();
+    let files: Vec<&str> = tables["disk"].iter().take(2).map(|row| text(row, "name")).collect();
     let library = files.iter().any(|file| file.ends_with("System.Private.CoreLib.dll"));
     assert!(files.contains(&r"C:\$LogFile") && library, "{files:?}");
-    let checkpoint = told["modules"].iter().find(|row| row["name"] == "Ntfs.sys" && row["of"] == "System");
+    let checkpoint = tables["modules"].iter().find(|row| row["name"] == "Ntfs.sys" && row["of"] == "System");
     let checkpoint = checkpoint.unwrap();
     assert!(checkpoint["of_time"] == "cpu" && checkpoint["only_in"] == "B", "{checkpoint:?}");
     // What goes with the difference comes first, and what was never recorded is said.
-    let remarks = told["remarks"].iter().map(|row| text(row, "remark")).collect::<Vec<_>>().join("\n");
+    let remarks = tables["remarks"].iter().map(|row| text(row, "remark")).collect::<Vec<_>>().join("\n");
     assert!(remarks.contains("Neither side recorded: ") && remarks.contains("DNS queries"), "{remarks}");
     // The other way round all differences are negative.
     let [quiet, noisy] = both;
@@ -107,13 +107,13 @@ fn what_slowed_the_file_writer_comes_out_on_top() {
 fn a_trace_does_not_differ_from_itself() {
     let traces = Traces::new();
     let trace = traces.made("git-bash");
-    let told = traces.diff(&json!({}), &[trace.clone(), trace]);
-    assert_eq!(told["summary"][0]["sentence"], "Nothing differs between A and B");
-    assert_eq!(told["summary"][0]["wall_difference_ns"], 0);
+    let tables = traces.diff(&json!({}), &[trace.clone(), trace]);
+    assert_eq!(tables["summary"][0]["sentence"], "Nothing differs between A and B");
+    assert_eq!(tables["summary"][0]["wall_difference_ns"], 0);
     // What each side is, and times between its marks, are reported all the same.
-    let others = told.iter().filter(|(name, _)| !["summary", "sides", "remarks", "marks"].contains(name));
-    assert_eq!(others.count(), 0, "{told:?}");
-    assert_eq!(told["marks"][0]["difference_ns"], 0);
+    let others = tables.iter().filter(|(name, _)| !["summary", "sides", "remarks", "marks"].contains(name));
+    assert_eq!(others.count(), 0, "{tables:?}");
+    assert_eq!(tables["marks"][0]["difference_ns"], 0);
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn marks_ranges_and_processes_say_what_is_measured() {
     assert!(text(&parts, "sentence").starts_with("B takes 3.000 s longer (6.000 s against 3.000 s"));
 }
 
-/// What is compared of each side is what its dump says, of whole traces and of parts.
+/// The numbers of each side are those of its dumps, for whole traces and for parts.
 #[test]
 fn sides_have_the_numbers_of_their_dumps() {
     let traces = Traces::new();
@@ -149,7 +149,7 @@ fn sides_have_the_numbers_of_their_dumps() {
         if let Some(parts) = parts {
             values["range"] = json!(parts);
         }
-        let told = traces.diff(&values, &both);
+        let tables = traces.diff(&values, &both);
         for (table, dump, options, sums) in [
             (
                 "processes",
@@ -190,7 +190,7 @@ fn sides_have_the_numbers_of_their_dumps() {
                     asked["range"] = json!(parts[at]);
                 }
                 let dumped = traces.dump(dump, &asked, &both[at]);
-                compare(&told[table], &dumped, (table, side), sums);
+                compare(&tables[table], &dumped, (table, side), sums);
             }
         }
     }
@@ -207,21 +207,21 @@ fn names_that_two_parts_of_one_trace_asked_for_are_compared() {
     let (middle, end) = (seconds(first + (last - first) / 2), seconds(last) + 0.001);
     let parts = [format!("0..{middle:.6}"), format!("{middle:.6}..{end:.6}")];
     let values = json!({"noise": 0, "noise-percent": 0, "range": parts});
-    let told = traces.diff(&values, std::slice::from_ref(&trace));
+    let tables = traces.diff(&values, std::slice::from_ref(&trace));
     let mut all = 0;
     for (side, part) in ["a", "b"].into_iter().zip(&parts) {
         let dumped = traces.dump("dns", &json!({"range": part}), &trace);
         let count: i64 = dumped.iter().filter_map(|row| row["count"].as_i64()).sum();
         assert!(count > 0, "{part}");
         all += count;
-        compare(&told["dns"], &dumped, ("dns", side), &[("count", "count")]);
+        compare(&tables["dns"], &dumped, ("dns", side), &[("count", "count")]);
     }
     let finished = whole.iter().filter(|row| !row["start_ns"].is_null() && !row["end_ns"].is_null()).count();
     assert_eq!(usize::try_from(all), Ok(finished));
 }
 
-/// Compares what only one row of the comparison has with the sum of the rows of the dump.
-fn compare(told: &Rows, dumped: &Rows, (table, side): (&str, &str), sums: &[(&str, &str)]) {
+/// Compares rows whose name only one row of the comparison has with the sums of the rows of the dump.
+fn compare(compared: &Rows, dumped: &Rows, (table, side): (&str, &str), sums: &[(&str, &str)]) {
     let key = |row: &Map<String, Value>| {
         let name =
             ["name", "wait_reason", "path", "process"].into_iter().find_map(|name| row.get(name)?.as_str());
@@ -240,12 +240,14 @@ fn compare(told: &Rows, dumped: &Rows, (table, side): (&str, &str), sums: &[(&st
         }
     }
     let mut checked = 0;
-    for row in told {
+    for row in compared {
         let of = if table == "processes" { "" } else { text(row, "of") };
         let key = (text(row, "name").to_lowercase(), of.to_lowercase());
         // Processes of one name and several command lines are several rows.
-        if told.iter().filter(|other| other["name"] == row["name"] && other["of"] == row["of"]).count() > 1
-            || table == "processes" && told.iter().filter(|other| other["name"] == row["name"]).count() > 1
+        if compared.iter().filter(|other| other["name"] == row["name"] && other["of"] == row["of"]).count()
+            > 1
+            || table == "processes"
+                && compared.iter().filter(|other| other["name"] == row["name"]).count() > 1
             || key.0.starts_with('(')
         {
             continue;
@@ -275,12 +277,12 @@ fn compare(told: &Rows, dumped: &Rows, (table, side): (&str, &str), sums: &[(&st
 fn what_a_side_did_not_record_is_said_and_never_zero() {
     let traces = Traces::new();
     let quiet = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/made/files-5.etl"));
-    let told = traces.diff(&json!({"align": "whole"}), &[quiet, traces.made("file-writer")]);
-    let remarks: Vec<&str> = told["remarks"].iter().map(|row| text(row, "remark")).collect();
+    let tables = traces.diff(&json!({"align": "whole"}), &[quiet, traces.made("file-writer")]);
+    let remarks: Vec<&str> = tables["remarks"].iter().map(|row| text(row, "remark")).collect();
     let reasons = remarks.iter().find(|remark| remark.starts_with("Waits by reason: not compared, "));
     assert!(reasons.is_some_and(|remark| remark.ends_with("(A)")), "{remarks:?}");
     assert!(remarks.iter().any(|remark| remark.starts_with("B alone recorded ")), "{remarks:?}");
-    assert!(!told.contains_key("reasons") && !told.contains_key("readying"));
+    assert!(!tables.contains_key("reasons") && !tables.contains_key("readying"));
 }
 
 #[test]

@@ -32,7 +32,8 @@ fn sums_of_heaps_and_pool_are_those_of_single_events() {
     let counts = ["allocations", "allocated_bytes", "frees", "outstanding_blocks", "outstanding_bytes"];
     for (name, by) in [("heap", "process"), ("pool", "process"), ("pool", "tag")] {
         let all = rows(&place, &trace, name, &json!({ "by": by }));
-        // Events of a part of the trace that is all of it are added up anew.
+        // A range makes the question add up events instead of taking sums, and this one covers the whole
+        // trace.
         let part = rows(&place, &trace, name, &json!({ "by": by, "range": "-1..1000" }));
         assert_eq!(part, all, "{name} by {by}");
         assert!(!all.is_empty(), "{name} by {by}");

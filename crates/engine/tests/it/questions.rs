@@ -66,7 +66,7 @@ fn every_question_can_be_asked() {
     }
 }
 
-/// What is asked of names opens nothing: the files need not even be traces.
+/// A question to names opens no file: the files need not even be traces.
 #[test]
 fn names_of_recordings_are_asked_without_opening_them() {
     let place = Place::new();
@@ -81,15 +81,15 @@ fn names_of_recordings_are_asked_without_opening_them() {
         let answered =
             ask(&place.engine, &Asking::default(), std::slice::from_ref(&folder), "test-run", &values);
         assert!(answered[0].notes.is_empty(), "{:?}", answered[0].notes);
-        let told = |row: &Map<String, Value>| (row["run"].clone(), row["test_case"].clone());
-        rows(&answered[0]).iter().map(told).collect::<Vec<_>>()
+        let key = |row: &Map<String, Value>| (row["run"].clone(), row["test_case"].clone());
+        rows(&answered[0]).iter().map(key).collect::<Vec<_>>()
     };
     assert_eq!(all(json!({})), [(json!(0), json!("Open")), (json!(1), json!("Close"))]);
     assert_eq!(all(json!({"test-case": "C*"})), [(json!(1), json!("Close"))]);
     assert_eq!(all(json!({"test-time": "..500;1s..", "test-run-count": 1})), [(json!(0), json!("Open"))]);
 }
 
-/// What cannot be opened is the answer of that extract, and the others answer.
+/// An extract that cannot be opened has an error as its answer, and the others answer.
 #[test]
 fn one_bad_extract_leaves_the_others() {
     let place = Place::new();

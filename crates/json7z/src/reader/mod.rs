@@ -1,7 +1,7 @@
 //! JSON, read piece by piece: the caller says what it expects next, and only that is kept in memory.
 //!
-//! Reading a value of another type than the file has gives an error with the path of the member, line and
-//! column. Members that the caller does not know are passed over and counted.
+//! A value of another type than the caller reads is an error with the path of the member, line and column.
+//! Members that the caller does not know are skipped and counted.
 
 mod values;
 
@@ -15,7 +15,7 @@ use crate::error::{END, Failure, JsonError, Result, Unexpected};
 const CHUNK: usize = 1 << 16;
 /// Distinct unknown members that are reported by name.
 const MAX_UNKNOWN: usize = 100;
-/// Nesting of a value that is passed over. ETWAnalyzer nests a dozen levels.
+/// Nesting of a value that is skipped. ETWAnalyzer nests a dozen levels.
 const MAX_DEPTH: usize = 1000;
 /// Characters of a text or path that a message shows.
 const SHOWN: usize = 80;
@@ -27,7 +27,7 @@ enum Step {
     Item(u64),
 }
 
-/// Reads one JSON file from its begin to its end.
+/// Reads one JSON file from its start to its end.
 pub(crate) struct Reader {
     source: Box<dyn Read>,
     name: String,
@@ -251,7 +251,7 @@ impl Reader {
         Ok(all)
     }
 
-    /// Passes over a value.
+    /// Skips a value.
     pub(crate) fn skip(&mut self) -> Result<()> {
         // A list of what is open in place of recursion: a file with very many brackets must not exhaust the
         // stack of the program.
@@ -291,7 +291,7 @@ impl Reader {
         }
     }
 
-    /// Passes over a value. Returns how many items or members it had; 1 for anything else but null.
+    /// Skips a value. Returns how many items or members it had; 1 for any other value but null.
     pub(crate) fn skip_counted(&mut self) -> Result<usize> {
         let mut count = 0;
         let mut each = |reader: &mut Self| {
@@ -307,7 +307,7 @@ impl Reader {
         Ok(count)
     }
 
-    /// In an object that is passed over, the name of the next member.
+    /// Skips the name of the next member in an object that is skipped.
     fn name_in(&mut self, open: &[u8]) -> Result<()> {
         if open.last() != Some(&b'{') {
             return Ok(());
@@ -319,7 +319,7 @@ impl Reader {
         if self.takes(b':')? { Ok(()) } else { Err(self.wrong("':'")) }
     }
 
-    /// Passes over the value of a member that the caller does not know, and counts it.
+    /// Skips the value of a member that the caller does not know, and counts it.
     pub(crate) fn unknown(&mut self) -> Result<()> {
         let steps = self.path.iter().enumerate().map(|(at, step)| match step {
             Step::Item(_) => "[]".to_owned(),
@@ -336,10 +336,10 @@ impl Reader {
         self.skip()
     }
 
-    /// Nothing but blanks is left.
+    /// Checks that nothing but blanks is left.
     pub(crate) fn end(&mut self) -> Result<()> {
         match self.significant()? {
-            // Editors of other systems end files so.
+            // Some programs end files with a zero byte.
             None | Some(0) => Ok(()),
             byte => Err(self.unexpected(END, found(byte))),
         }

@@ -30,14 +30,14 @@ impl Reader {
         self.all(|reader| Ok(Some(reader.text()?.unwrap_or_default())))
     }
 
-    /// A whole number. What does not fit is as large as can be.
+    /// A whole number. One that does not fit becomes the nearest that does.
     pub(crate) fn int(&mut self) -> Result<Option<i64>> {
         Ok(self
             .number("a whole number", whole)?
             .map(|number| number.clamp(i64::MIN.into(), i64::MAX.into()) as i64))
     }
 
-    /// A whole number of 32 bits. What does not fit is as large, or as small, as can be.
+    /// A whole number of 32 bits. One that does not fit becomes the nearest that does.
     pub(crate) fn int32(&mut self) -> Result<Option<i32>> {
         Ok(self.int()?.map(|number| number.clamp(i32::MIN.into(), i32::MAX.into()) as i32))
     }
@@ -99,7 +99,7 @@ impl Reader {
         Ok(self.significant()? == Some(b'"'))
     }
 
-    /// A text, number or flag as text; null and empty texts are missing, lists and objects are passed over.
+    /// A text, number or flag as text; null and empty texts are missing, lists and objects are skipped.
     pub(crate) fn simple(&mut self) -> Result<Option<String>> {
         match self.significant()? {
             Some(b'"' | b'n') => self.filled_text(),
@@ -132,7 +132,7 @@ impl Reader {
             match self.next()? {
                 Some(b'"') => break,
                 Some(b'\\') => self.escaped(&mut bytes)?,
-                // Line ends and tabs as they are: other readers take them, too.
+                // Line ends and tabs may not stand in a text unescaped, but other readers take them, too.
                 Some(byte) => bytes.push(byte),
                 None => return Err(self.unexpected("the end of a text", END)),
             }

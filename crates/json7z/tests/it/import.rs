@@ -133,7 +133,7 @@ fn the_same_file_gives_the_same_bytes() {
 }
 
 #[test]
-fn what_an_extract_cannot_hold_is_told() {
+fn what_an_extract_cannot_hold_is_reported() {
     let folder = Folder::new();
     let path = small().write(&folder.path(""), "run");
     let extract = import(&path, &folder.path("run.etwx")).unwrap();

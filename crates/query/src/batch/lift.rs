@@ -2,9 +2,8 @@
 //! extracts apart.
 //!
 //! Tables lead with `trace_id`. Joins and windows stay inside an extract, groups and the order of rows lead
-//! with its number, and what is computed from all rows has one row for each extract, also for one without
-//! rows. A plan that has a step for which that is not known is refused; then the extracts are asked one by
-//! one.
+//! with its number, and an aggregate over all rows has one row for each extract, also for one without rows. A
+//! plan with a step that cannot be lifted so is refused; then the extracts are asked one by one.
 
 use std::sync::Arc;
 
@@ -25,6 +24,8 @@ use crate::provider::TRACE_ID;
 use crate::views::EXTRACT;
 
 /// Aggregates that are null where there are no rows.
+// A left join gives an extract without rows the same null. Aggregates that are not listed may have another
+// value there, so that questions with them are asked of one extract at a time.
 const NULL_WITHOUT_ROWS: &[&str] = &[
     "sum",
     "min",
@@ -87,7 +88,7 @@ impl Lift<'_> {
         // lifted too.
         let is_plain = scan.projection.is_none() && scan.filters.is_empty() && scan.fetch.is_none();
         let source = match scan.table_name.table() {
-            // It has a row for each extract, with the number of it.
+            // The table `extract` has a row for each extract with its number, in any session.
             name if name == EXTRACT.name => Some(self.tables.extract_source()?),
             name => self.tables.declared(name).map(provider_as_source),
         };
@@ -119,6 +120,7 @@ impl Lift<'_> {
         let (input, trace) = self.plan(&filter.input)?;
         let conditions = std::slice::from_ref(&filter.predicate);
         let (mut input, conditions) = self.expressions(plan, input, trace.as_ref(), conditions)?;
+        // Only now: the expressions above may have joined values of inner questions to the input.
         for condition in conditions {
             input = LogicalPlan::Filter(Filter::try_new(condition, Arc::new(input))?);
         }
@@ -176,7 +178,7 @@ impl Lift<'_> {
         Ok((grouped, Some(trace)))
     }
 
-    /// What is computed from all rows of an extract is there also if it has none.
+    /// An aggregate over all rows of an extract has a row also for an extract without rows.
     fn one_row_each(&mut self, aggregate: &Aggregate, grouped: LogicalPlan, trace: Column) -> Result<Lifted> {
         let (all, of_extract) = self.extracts()?;
         let joined = joined(all, &of_extract, grouped, trace)?;
@@ -296,7 +298,7 @@ impl Lift<'_> {
         Ok((joined, Expr::Column(Column::new(Some(name), "value"))))
     }
 
-    /// Rows that do not come from extracts are those of each.
+    /// A plan whose rows do not come from extracts gets its rows once for each extract.
     fn of_each(&mut self, (plan, trace): Lifted) -> Result<(LogicalPlan, Column)> {
         if let Some(trace) = trace {
             return Ok((plan, trace));

@@ -54,7 +54,7 @@ impl KnownQuestions {
         let engine = Engine::new(sources.clone().into(), options.clone(), sources.len() > 1);
         let batch = Arc::new(Batch { known: self.clone(), engine, answers: Mutex::default() });
         let session = |(index, source)| {
-            // Its plans are lifted to all: the numbers of extracts are added then.
+            // Plans of a single extract are what is lifted to the batch, which adds the numbers of extracts.
             let engine = Engine::new([source].into(), options.clone(), false);
             Session::of_batch(engine, Member { batch: batch.clone(), index })
         };
@@ -65,9 +65,9 @@ impl KnownQuestions {
 /// Extracts that are asked together.
 struct Batch {
     known: Arc<KnownQuestions>,
-    /// Over all of them.
+    /// An engine over all extracts.
     engine: Engine,
-    /// What was asked of all of them; `None` for what could not.
+    /// Answers to questions that were asked of all extracts; `None` for questions that could not be.
     answers: Mutex<HashMap<String, Option<Arc<Answers>>>>,
 }
 
@@ -129,7 +129,8 @@ impl Answers {
         let mut held = Held::default();
         for batch in engine.run(lifted)? {
             let batch = batch?;
-            // Too much for all of them together may be little enough for each.
+            // What is too much for all of them together may be little enough for each: the error here only
+            // means that they are asked alone.
             held.add(&batch)?;
             split(&batch, &schema, &mut rows)?;
         }
@@ -140,7 +141,7 @@ impl Answers {
 /// Gives each extract its rows, in their order.
 fn split(batch: &RecordBatch, schema: &SchemaRef, rows: &mut [Vec<RecordBatch>]) -> Result<()> {
     let unexpected =
-        || Error::Stopped { said: Some("the rows of several extracts cannot be told apart".to_owned()) };
+        || Error::Stopped { said: Some("the rows of several extracts cannot be distinguished".to_owned()) };
     let traces = batch.columns().first().and_then(|column| column.as_any().downcast_ref::<Int32Array>());
     let traces = traces.filter(|traces| traces.null_count() == 0).ok_or_else(unexpected)?;
     let columns = batch.columns().get(1..).unwrap_or_default().to_vec();

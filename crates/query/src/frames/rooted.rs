@@ -27,14 +27,14 @@ struct Stack {
 }
 
 impl Rooted {
-    /// How many frames a stack has; nothing for one that is not there, or without a frame.
+    /// The number of frames of a stack; `None` for a stack that does not exist or has none.
     #[must_use]
     pub fn depth(&self, stack_id: i32) -> Option<u32> {
         at(&self.stacks, stack_id).filter(|stack| stack.way >= 0).map(|stack| stack.depth)
     }
 
-    /// The outermost frames of a stack, so many of them, as the number of a way. A stack that has no more is
-    /// taken as it is. Nothing for a stack that is not there, and without frames.
+    /// The given number of outermost frames of a stack, as the number of a way. A stack that has no more is
+    /// taken as it is. `None` for a stack that does not exist, and for one without frames.
     #[must_use]
     pub fn root(&self, stack_id: i32, frames: u32) -> Option<i32> {
         let mut stack = at(&self.stacks, stack_id)?;
@@ -47,7 +47,7 @@ impl Rooted {
         (stack.depth > 0).then_some(stack.way)
     }
 
-    /// Where a stack jumps to whose caller is this one.
+    /// The jump of a stack whose caller is this one.
     fn jump(&self, parent: i32) -> i32 {
         let depth = |number: i32| at(&self.stacks, number).map_or(0, |stack| stack.depth);
         let jump = |number: i32| at(&self.stacks, number).map_or(-1, |stack| stack.jump);
@@ -72,7 +72,7 @@ impl TraceFrames {
                 let parent = if node.parent < number { node.parent } else { -1 };
                 let (outer, depth) =
                     at(&rooted.stacks, parent).map_or((-1, 0), |stack| (stack.way, stack.depth));
-                // A node whose frame is missing is passed over.
+                // A node whose frame is missing is damage: it does not count as a frame.
                 let (way, depth) = match self.identity(node.frame) {
                     Some(method) => {
                         (*known.entry((outer, method)).or_insert(number), depth.saturating_add(1))

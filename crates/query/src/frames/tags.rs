@@ -18,8 +18,8 @@ impl TraceFrames {
         self.by_default.get_or_init(|| Arc::new(self.tag(default_tags())))
     }
 
-    /// The tag of every stack by the rules of a set, the same as in the table `cpu_tag`. What one question
-    /// has found by the set `default` is there for the next one.
+    /// The tag of every stack by the rules of a set, the same as in the table `cpu_tag`. Tags by the set
+    /// `default` are kept for later questions.
     #[must_use]
     pub fn tagged(&self, set: &TagSet) -> Arc<Tagged> {
         match std::ptr::eq(set, default_tags()) {

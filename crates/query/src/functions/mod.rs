@@ -141,7 +141,8 @@ type Compute = dyn Fn(&[ArrayRef]) -> Result<ArrayRef> + Send + Sync;
 pub(crate) struct Scalar {
     name: &'static str,
     returns: DataType,
-    /// Where it has what it computes with beside its arguments: with something else it is another function.
+    /// Address of the data that it computes with beside its arguments: with other data it is another
+    /// function.
     place: usize,
     signature: Signature,
     coerce: Box<Coerce>,
@@ -149,7 +150,7 @@ pub(crate) struct Scalar {
 }
 
 impl Scalar {
-    /// A function that depends on its arguments, and on what lies at a place, if that is not 0.
+    /// A function that depends on its arguments, and on the data at an address, if that is not 0.
     pub(crate) fn new(
         name: &'static str,
         returns: DataType,
@@ -161,7 +162,8 @@ impl Scalar {
         Self { name, returns, place, signature, coerce: Box::new(coerce), compute: Box::new(compute) }
     }
 
-    /// This function, for tables that stay for a question, but must have been read before the first call.
+    /// This function, for tables that stay the same while a question is answered, and that were read before
+    /// the first call.
     fn stable(self) -> Self {
         Self { signature: Signature::user_defined(Volatility::Stable), ..self }
     }
@@ -184,7 +186,7 @@ impl ScalarUDFImpl for Scalar {
         Ok(self.returns.clone())
     }
 
-    /// Computes a column; of values that are the same for all rows, one value.
+    /// Computes a column, or one value where the arguments are the same for all rows.
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let (columns, is_one) = columns(&args)?;
         let column = (self.compute)(&columns)?;

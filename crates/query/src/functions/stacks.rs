@@ -15,7 +15,8 @@ use crate::frames::{Frames, Loader, TraceFrames};
 /// Name of the function.
 pub(super) const CONTAINS: &str = "stack_contains";
 
-/// Patterns whose stacks are remembered: as many as one question may reasonably name.
+/// Patterns whose stacks are remembered.
+// More than a question names as literals; what is remembered for each has a byte for every stack.
 const REMEMBERED: usize = 64;
 
 pub(super) const REFERENCE: Reference = Reference {
@@ -37,8 +38,8 @@ pub(super) fn contains(loader: Arc<Loader>, is_several: bool) -> ScalarUDF {
     })
 }
 
-/// A function of a stack and something else, with what the reference calls that and its type; `place` is that
-/// of what it computes with beside the stacks of the session.
+/// A function of a stack and a second argument, whose name in the reference and type are `last`. `place` is
+/// the address of the data that it computes with beside the stacks of the session.
 pub(super) fn of_stacks(
     name: &'static str,
     last: (&'static str, DataType),
@@ -140,7 +141,7 @@ fn fits(known: &Mutex<FitsByPattern>, frames: &Frames, arguments: &StackArgument
     Ok(Arc::new(answers.collect::<BooleanArray>()))
 }
 
-/// For each stack whether a frame of it fits.
+/// Whether a frame of each stack fits the pattern.
 fn fitting(trace: &TraceFrames, pattern: &str) -> Vec<bool> {
     let filter = TextFilter::parse(pattern);
     trace.stacks_with(|frame_id| {

@@ -27,7 +27,7 @@ pub(super) const REFERENCE: Reference = Reference {
     answer: "Other",
 };
 
-/// The set that is there without being named.
+/// The set that every session has.
 static BUILT_IN: LazyLock<TagSet> = LazyLock::new(TagSet::built_in);
 
 /// The set `default`: rules that this program brings along.

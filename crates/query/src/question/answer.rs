@@ -24,16 +24,16 @@ pub type Sets = BTreeMap<&'static str, BTreeSet<String>>;
 pub struct Answer {
     /// One table; of a report several.
     pub parts: Vec<Part>,
-    /// What the reader should know of it.
+    /// What the reader should know about it.
     pub notes: Vec<String>,
     /// Sums behind the heading of the extract.
     pub heading: Option<Line>,
     /// Numbers that are summed up over all extracts, see [`Question::overall`](super::Question::overall).
     pub sums: Sums,
-    /// What all extracts together have so many different ones of: the last numbers that
+    /// Things that are counted once over all extracts, by name: their counts are the last numbers that
     /// [`Question::overall`](super::Question::overall) gets.
     pub sets: Sets,
-    /// Times of rows count from another zero than the begin of the trace.
+    /// Times of rows count from another zero than the start of the trace.
     pub is_moved: bool,
     /// What people read above it.
     pub above: Above,
@@ -67,9 +67,9 @@ pub struct Part {
     pub foot: Vec<Line>,
     /// What stands in place of the table where it has no rows.
     pub instead: Option<Line>,
-    /// What people see of it; machines get all rows.
+    /// How much of it people see; machines get all rows.
     pub shows: Shows,
-    /// Rows for machines, where they are others than those for people.
+    /// Rows for machines, where these differ from those for people.
     pub records: Option<Box<dyn Table>>,
     /// It stands beside the table that is asked for: machines do not get it, and columns are not chosen in
     /// it.
@@ -226,6 +226,8 @@ impl Answer {
 
     /// Gives machines other rows than people.
     pub fn with_records<R: Serialize + Send + 'static>(self, records: Vec<R>) -> Self {
+        // Machines get all fields by name, so that these rows need a view without columns. Nothing ranks
+        // them: they keep the order in which the question made them.
         let view = const { &View::<(), R>::new(&[], |_| 0.0).ranking(|()| Ranked::No) };
         self.with(|part| part.records = Some(Box::new(Rows::new((), view, vec![records]))))
     }

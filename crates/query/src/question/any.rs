@@ -143,6 +143,8 @@ impl<Q: Question> AnyQuestion for Of<Q> {
         with_marks(Q::options())
     }
     fn read(&self, values: &Values) -> std::result::Result<Box<dyn AnyRequest>, OptionError> {
+        // Parts with clock times and marks are taken out first: only a trace gives them numbers, and the
+        // declared options take nothing but numbers.
         let options = self.options();
         let (places, values) = Places::of(&options, &by_name(&options, values)?)?;
         let request = Q::from_json(&values)?;

@@ -9,9 +9,9 @@ pub enum Title<Q: 'static> {
     Is(&'static str),
     /// Words that depend on the request.
     Of(fn(&Q) -> String),
-    /// What times are called in the format that is asked for.
+    /// The name of times in the format that is asked for.
     Time,
-    /// These words, and what times are called in a format of its own.
+    /// These words, and the name of times in a format of its own.
     TimeIn(&'static str, fn(&Q) -> Option<TimeFormat>),
 }
 
@@ -29,7 +29,8 @@ pub enum Shown<Q: 'static> {
     Merged(fn(&Q) -> bool),
 }
 
-/// In which text a column is shown: that for command lines of `ETWAnalyzer` has the columns of that program.
+/// In which text a column is shown: the text for command lines of `ETWAnalyzer` has the columns of that
+/// program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
     /// In both.

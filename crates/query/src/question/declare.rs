@@ -7,8 +7,8 @@
 /// - `orders`: such an enumeration with the SQL of what sums are sorted by, and behind `/` that of single
 ///   rows where it is another.
 /// - `request`: the options of a question. A field is an option, its documentation the sentence of the help;
-///   behind `=` stands what else is to be said of it, behind `=>` its default where that is not the one of
-///   the type.
+///   behind `=` stands everything else about it, behind `=>` its default where that is not the default of the
+///   type.
 /// - `row`: the columns of a row with their meaning, in the order in which machines get them. `..process`
 ///   stands for key, id and name of a process (its sentence is that of the key), `..process_details` for its
 ///   start, end, session and command line. `: process` behind the name says that the row has all of these, so

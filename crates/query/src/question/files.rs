@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_file_is_told() {
+    fn what_is_wrong_with_a_file_is_reported() {
         let error = loaded(Some("no.xml"), "USUAL").unwrap_err();
         assert_eq!((error.to_string().as_str(), error.hint()), ("cannot read no.xml", None));
         let error = loaded(Some("other.xml"), "USUAL").unwrap_err();

@@ -15,7 +15,7 @@ const TABLE: Field = Field::new("table", "Table that the row is of", "string", f
 type Make<Q> = Box<dyn Fn(&Form<Q>, &Q, &Session) -> Result<Answer>>;
 
 /// Says of columns for machines how they add up and which values are good.
-type Tell<Q> = Box<dyn Fn(&Q, &mut [Field])>;
+type Describe<Q> = Box<dyn Fn(&Q, &mut [Field])>;
 
 /// What a request asks as its options stand. The SQL that is shown, the columns that machines get and the
 /// answer come from it.
@@ -28,7 +28,7 @@ pub struct Form<Q> {
     /// How many of the largest rows.
     pub top: Top,
     recorded: Option<(&'static Recorded, bool)>,
-    tell: Vec<Tell<Q>>,
+    describe: Vec<Describe<Q>>,
     answer: Make<Q>,
 }
 
@@ -63,7 +63,7 @@ impl<Q: Clone + Send + Sync + 'static> Form<Q> {
             form.check(session)?;
             answer(asked, session)
         });
-        Self { sql, fields, top: Top::default(), recorded: None, tell: Vec::new(), answer }
+        Self { sql, fields, top: Top::default(), recorded: None, describe: Vec::new(), answer }
     }
 
     /// A report of several tables with rows of different types: the columns of all of them, each once, behind
@@ -74,6 +74,7 @@ impl<Q: Clone + Send + Sync + 'static> Form<Q> {
         answer: impl Fn(&Q, &Session) -> Result<Answer> + 'static,
     ) -> Self {
         let mut all = vec![TABLE];
+        // Tables share columns such as `process_key`, and a schema has each name once.
         for field in columns {
             if all.iter().all(|known| known.name != field.name) {
                 all.push(field);
@@ -95,20 +96,20 @@ impl<Q: Clone + Send + Sync + 'static> Form<Q> {
 
     /// A view of something that is made of its rows.
     pub fn shows_as<F: FromRows + 'static, R>(self, view: &'static View<Q, R>, shown: fn(F) -> R) -> Self {
-        self.telling(move |asked, fields| view.tell(asked, shown, fields))
+        self.describing(move |asked, fields| view.describe(asked, shown, fields))
     }
 
-    /// What else says how columns add up and which values are good.
-    pub fn telling(mut self, tell: impl Fn(&Q, &mut [Field]) + 'static) -> Self {
-        self.tell.push(Box::new(tell));
+    /// Adds a function that says how columns add up and which values are good.
+    pub fn describing(mut self, describe: impl Fn(&Q, &mut [Field]) + 'static) -> Self {
+        self.describe.push(Box::new(describe));
         self
     }
 
-    /// The columns of the rows for machines, with what its views say of them.
+    /// The columns of the rows for machines, with what its views say about them.
     #[must_use]
     pub fn fields_of(self, asked: &Q) -> Vec<Field> {
         let mut fields = self.fields;
-        self.tell.iter().for_each(|tell| tell(asked, &mut fields));
+        self.describe.iter().for_each(|describe| describe(asked, &mut fields));
         fields
     }
 
@@ -141,7 +142,7 @@ impl<Q: Clone + Send + Sync + 'static> Form<Q> {
         Ok(rows)
     }
 
-    /// The answer to the request that it is of.
+    /// The answer to its request.
     ///
     /// # Errors
     /// Those of [`Self::ask`].

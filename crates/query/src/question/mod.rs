@@ -48,7 +48,7 @@ pub enum Tagging<'a> {
     None,
     /// The extract has to have sums by the tags of these files.
     Derived(&'a [String]),
-    /// The function `stack_tag` has to know those of these files.
+    /// The function `stack_tag` has to know the tags of these files.
     Function(&'a [String]),
 }
 
@@ -68,7 +68,7 @@ impl Tagging<'_> {
 
 /// How a question is asked of names of recordings.
 pub struct OfNames<'a> {
-    /// Of those in folders below folders, too.
+    /// Recordings in folders below folders are meant, too.
     pub recursive: bool,
     /// The answer to them at a point in time.
     pub answer: Box<dyn Fn(Vec<TestFile>, SystemTime) -> Answer + 'a>,
@@ -126,8 +126,8 @@ pub trait Question: Request + Clone + Send + Sync + 'static {
         self.form().answer(self, session)
     }
 
-    /// Asks for what people see, where machines get more and that takes its time: what is left out here are
-    /// columns and rows that text has no place for.
+    /// Asks only for what people see, where machines get more that takes time to compute: columns and rows
+    /// that text has no place for are left out.
     ///
     /// # Errors
     /// Those of [`Self::answer`].
@@ -186,16 +186,15 @@ pub trait Question: Request + Clone + Send + Sync + 'static {
         false
     }
 
-    /// Whether its options can stand together, as far as their declarations do not say it.
+    /// Checks that its options can stand together, as far as their declarations do not say so.
     ///
     /// # Errors
-    /// The option that cannot.
+    /// The option that cannot stand with the others.
     fn check(&self) -> std::result::Result<(), OptionError> {
         Ok(())
     }
 
-    /// Where its answer is a report of several tables: how one of them is chosen, which what has columns
-    /// needs.
+    /// How one table is chosen, where the answer is a report of several: formats with fixed columns need one.
     fn one_table(&self) -> Option<&'static str> {
         None
     }

@@ -22,7 +22,7 @@ pub enum Kind {
     Words(Vec<&'static str>),
     /// Several of these words, with commas between.
     Several(Vec<&'static str>),
-    /// Numbers from A to B; of one without a unit this is meant.
+    /// Numbers from A to B; a number without a unit has this one.
     Range(Unit),
     /// A whole number between these.
     Whole(i64, i64),
@@ -41,7 +41,8 @@ pub enum Kind {
 pub enum Among {
     /// Processes, by the patterns of a process filter.
     Processes,
-    /// Texts: what one is called, several are, and their SQL, with the column `text`.
+    /// Texts: what one of them is called, what several are called, and SQL that gives them in the column
+    /// `text`.
     Texts(&'static str, &'static str, &'static str),
 }
 
@@ -68,7 +69,7 @@ pub enum Group {
 /// An option of a question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Opt {
-    /// What its declaration says of it.
+    /// What its declaration says about it.
     pub spec: Spec,
     /// What it takes.
     pub kind: Kind,
@@ -84,7 +85,7 @@ impl Deref for Opt {
     }
 }
 
-/// What a declaration says of an option beside the type of its field.
+/// What a declaration says about an option, besides the type of its field.
 #[must_use]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spec {
@@ -101,7 +102,7 @@ pub struct Spec {
     pub(super) all: Option<&'static str>,
     /// What it is without a value, where it may stand alone.
     pub alone: Option<&'static str>,
-    /// Its value may stand behind a blank even so.
+    /// Its value may stand behind a blank although the option may stand alone.
     pub is_apart: bool,
     /// Options that it cannot stand with.
     pub excludes: &'static [&'static str],
@@ -113,7 +114,7 @@ pub struct Spec {
     pub also: &'static [&'static str],
     /// What it changes.
     pub group: Group,
-    /// What stands above it in help, if it belongs to some.
+    /// The heading above it in help, if it has one.
     pub heading: Option<&'static str>,
     /// What its value is compared with, so that an empty answer can name it.
     pub of: Option<Among>,
@@ -275,7 +276,7 @@ impl Spec {
         found.ok_or_else(|| self.none_of(text, self.among))
     }
 
-    /// What a text means that says itself what is wrong with it.
+    /// What a text means, for types whose parser says what is wrong with it.
     pub(crate) fn parsed<P: FromStr<Err = String>>(&self, text: &str) -> Result<P, OptionError> {
         text.parse().map_err(|problem| self.wrong(format!("{text:?}: {problem}")))
     }
@@ -332,6 +333,7 @@ pub(super) fn by_name(options: &[Opt], values: &Values) -> Result<Values, Option
             let known = options.iter().map(|option| option.name).collect();
             return Err(OptionError::Unknown { word: word.clone(), known });
         };
+        // Two words for one option could have two values, and neither is more right than the other.
         if known.insert(option.name.to_owned(), value.clone()).is_some() {
             let problem = format!("it is given twice, as {word}, too");
             return Err(OptionError::Value { option: option.name, problem });

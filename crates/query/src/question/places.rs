@@ -1,4 +1,5 @@
-//! Parts of a trace that lie elsewhere in each: written with clock times, or by the marks around them.
+//! Parts of a trace whose place differs from trace to trace: they are written with clock times, or by the
+//! marks around them.
 
 use std::borrow::Cow;
 
@@ -48,8 +49,8 @@ impl Places {
     /// The parts among values, and the other values.
     pub(super) fn of(options: &[Opt], values: &Values) -> std::result::Result<(Self, Values), OptionError> {
         let (mut clock, mut others) = (Vec::new(), values.clone());
-        // Times that count from another zero are none of a clock; `--range` counts from the start all the
-        // same.
+        // With `--zero-time` times count from another zero and cannot be clock times. `--range` still counts
+        // from the start of the trace, so that it may be one.
         let counts_from_start = |option: &&Opt| option.name == RANGE || !values.contains_key("zero-time");
         let parts_of = options.iter().filter(|option| option.kind == Kind::Range(Unit::Moment));
         for option in parts_of.filter(counts_from_start) {
@@ -67,7 +68,7 @@ impl Places {
         Ok((Self { clock, marks }, others))
     }
 
-    /// They as values.
+    /// The parts as values.
     pub(super) fn written(&self) -> impl Iterator<Item = (String, Value)> {
         let clock = self.clock.iter().map(|part| (part.option.to_owned(), part.text.as_str().into()));
         let marks = self.marks.iter().map(|marks| (BETWEEN.to_owned(), marks.to_vec().into()));
@@ -107,6 +108,7 @@ impl Places {
         if let Some([begin, end]) = &self.marks {
             MARK.check(session, true)?;
             let min = moment(session, begin, None)?;
+            // Marks repeat: the end is the first one behind the start, not the first one of the trace.
             let max = moment(session, end, Some(min))?;
             places.insert(RANGE.to_owned(), Range { min, max }.with_unit(Unit::Moment).into());
         }

@@ -89,8 +89,9 @@ const fn better_word(better: Better) -> &'static str {
     }
 }
 
-/// The number of the first field in the row that [`View::tell`] looks at: large, so that a sum of two, or a
-/// part of one, is none of a field.
+/// The number of the first field in the row that [`View::describe`] looks at.
+// Large, so that what a column computes (the sum of two fields, a field in another unit) is not mistaken for
+// the number of a field.
 const FIRST: i64 = 1_000_000;
 
 /// A row in which each number is another one, counted from [`FIRST`] in the order of the fields, and all else
@@ -108,10 +109,10 @@ fn numbered<F: FromRows>(fields: &[Field]) -> Option<F> {
 }
 
 impl<Q, R> View<Q, R> {
-    /// Says of columns for machines what its own columns say of the numbers that they show. Which number that
-    /// is, is found by a row with a different one in each field, so that it need not be named twice; columns
-    /// that compute something say nothing.
-    pub fn tell<F: FromRows>(&self, request: &Q, shown: fn(F) -> R, fields: &mut [Field]) {
+    /// Gives fields for machines the total and the direction (less or more is better) of the columns that
+    /// show them. Which field a column shows is found with a row that has a different number in each field,
+    /// so that declarations need not name it; columns that compute something give nothing.
+    pub fn describe<F: FromRows>(&self, request: &Q, shown: fn(F) -> R, fields: &mut [Field]) {
         let own = F::fields();
         let Some(row) = numbered(&own).map(shown) else { return };
         let says = |column: &&Column<Q, R>| (column.total, column.better) != (Total::None, Better::Neither);
@@ -138,12 +139,12 @@ impl<Q, R> View<Q, R> {
 pub fn row_schema(fields: &[Field]) -> Value {
     let column = |field: &Field| {
         let kind = if field.is_optional { json!([field.kind, "null"]) } else { json!(field.kind) };
-        let told = [("type", kind), ("description", field.sentence.into())];
+        let always = [("type", kind), ("description", field.sentence.into())];
         let said = [("total", total_word(field.total)), ("better", better_word(field.better))];
         let said = said.into_iter().filter(|(_, word)| !word.is_empty());
         let said = said.map(|(key, word)| (key, Value::from(word)));
         let schema: Map<String, Value> =
-            told.into_iter().chain(said).map(|(key, value)| (key.to_owned(), value)).collect();
+            always.into_iter().chain(said).map(|(key, value)| (key.to_owned(), value)).collect();
         (field.name.to_owned(), Value::from(schema))
     };
     let trace = ("trace".to_owned(), json!({"type": "string", "description": "File name of the trace."}));

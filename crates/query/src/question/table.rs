@@ -65,7 +65,7 @@ pub trait Table: Send {
     fn above(&self, row: usize) -> Vec<Line>;
     /// What stands below a row.
     fn below(&self, row: usize) -> Vec<Line>;
-    /// Whether a row is in text, too.
+    /// Whether text shows the row, too.
     fn is_listed(&self, row: usize) -> bool;
     /// Whether a row shows something to look at.
     fn is_alarming(&self, row: usize) -> bool;
@@ -219,6 +219,7 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for 
             total: column.total,
             better: column.better,
         };
+        // Cells stand behind all columns: `value` takes numbers beyond those of the columns for them.
         let cells = self.view.cells.iter().flat_map(|cells| {
             (cells.titles)(&self.request).into_iter().map(|title| AnyColumn {
                 name: cells.name,
@@ -284,8 +285,8 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for 
 
     fn total(&self) -> Vec<Line> {
         let rows: Vec<&R> = self.rows.iter().collect();
-        let told = self.view.sums.filter(|(_, is_told)| is_told(&self.request, rows.len()));
-        let sums = told.map(|(words, _)| self.sums(words)).into_iter();
+        let shown = self.view.sums.filter(|(_, is_shown)| is_shown(&self.request, rows.len()));
+        let sums = shown.map(|(words, _)| self.sums(words)).into_iter();
         sums.chain((self.view.total)(&self.request, &rows, self.is_merged)).collect()
     }
 
@@ -299,7 +300,8 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for 
         recordings: &[TraceInfo],
         top: Top,
     ) -> (Box<dyn Table>, Vec<usize>) {
-        // The largest are cut off at the end.
+        // `largest` sorts ascending and cuts at the front, so that tables are merged in this order and turned
+        // again afterwards.
         let is_largest_first = self.is_largest_first;
         self.put_largest_first(false);
         let Self { request, view, rows, .. } = *self;
@@ -321,7 +323,7 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for 
         let (mut of, rows): (Vec<usize>, Vec<R>) = all.into_iter().unzip();
         let mut table = Self { is_merged: true, ..Self::new(request, view, vec![rows]) };
         table.put_largest_first(is_largest_first);
-        // The numbers of the extracts follow their rows.
+        // The numbers of the extracts have to follow their rows, which were turned with the table.
         if is_largest_first && table.ranked() == Ranked::Rows {
             of.reverse();
         }
@@ -405,10 +407,10 @@ mod tests {
         const ALL: View<(), Row> =
             View::new(&[SIZE.cost(), SIZE.worst(), SIZE.sum(), SIZE], |row| row.size as f64);
         let rows = Rows::new((), &ALL, vec![vec![Row { size: 2 }, Row { size: 3 }]]);
-        let told: Vec<_> = rows.columns().iter().map(|column| (column.total, column.better)).collect();
+        let found: Vec<_> = rows.columns().iter().map(|column| (column.total, column.better)).collect();
         let none = (Total::None, Better::Neither);
         let (sum, max) = ((Total::Sum, Better::Less), (Total::Max, Better::Less));
-        assert_eq!(told, [sum, max, (Total::Sum, Better::Neither), none]);
+        assert_eq!(found, [sum, max, (Total::Sum, Better::Neither), none]);
     }
 
     #[test]

@@ -7,10 +7,10 @@ use crate::range::Range;
 
 /// What a field of a request can be.
 pub trait OptionValue: Sized {
-    /// The options that it is, given its default.
+    /// The options that the field stands for; `self` is its default.
     fn options(&self, spec: Spec) -> Vec<Opt>;
 
-    /// Its value, if it is there.
+    /// Its value, if one was given.
     ///
     /// # Errors
     /// A value that the option does not take.
@@ -19,7 +19,7 @@ pub trait OptionValue: Sized {
     /// Adds its value.
     fn write(&self, spec: &Spec, values: &mut Values);
 
-    /// Takes its part of a trace over, if it is one: only a trace says where clock times lie.
+    /// Takes over its part of a trace, if it is one: only a trace says where clock times lie.
     fn place(&mut self, _: &Spec, _: &Values) {}
 }
 
@@ -40,16 +40,16 @@ pub trait Scalar: Sized {
     /// The text that means it.
     fn text(&self, spec: &Spec) -> String;
 
-    /// It in JSON.
+    /// The value as JSON.
     #[must_use]
     fn json(&self, spec: &Spec) -> Value {
         self.text(spec).into()
     }
 
-    /// It out of JSON.
+    /// The value that JSON has for the option.
     ///
     /// # Errors
-    /// What is there is none.
+    /// What stands there is no such value.
     fn value(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError> {
         spec.text(values)?.map(|text| Self::parse(&text, spec)).transpose()
     }
@@ -80,6 +80,7 @@ impl<S: Scalar> OptionValue for Option<S> {
         vec![spec.opt(kind, default.or_else(|| spec.all.map(str::to_owned)))]
     }
     fn read(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError> {
+        // The word for all or none is a value that was given, and not a missing one: it replaces a default.
         if spec.all.is_some() && spec.text(values)?.as_deref() == spec.all {
             return Ok(Some(None));
         }
@@ -186,13 +187,14 @@ impl Scalar for &'static str {
     }
 }
 
-/// Words of those that the declaration names, in the order in which it does.
+/// Some of the words that the declaration names, in its order.
 impl Scalar for Vec<&'static str> {
     fn kind(spec: &Spec) -> Kind {
         Kind::Several(spec.among.to_vec())
     }
     fn parse(text: &str, spec: &Spec) -> Result<Self, OptionError> {
         let given = text.split(',').map(|word| spec.one_of(word)).collect::<Result<Vec<_>, _>>()?;
+        // In the order of the declaration and each once, so that equal requests have equal values.
         Ok(spec.among.iter().copied().filter(|word| given.contains(word)).collect())
     }
     fn text(&self, _: &Spec) -> String {
@@ -279,6 +281,7 @@ impl OptionValue for Range {
         values.insert(spec.name.into(), self.with_unit(spec.unit).into());
     }
     fn place(&mut self, spec: &Spec, parts: &Values) {
+        // `Places` writes the parts itself, as text that `read` takes, so that an error cannot occur here.
         if let Ok(Some(part)) = Self::read(parts, spec) {
             *self = part;
         }

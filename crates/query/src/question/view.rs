@@ -27,7 +27,7 @@ pub fn largest<R>(sources: Vec<Source<R>>, top: Top, order: fn(&R) -> f64) -> Ve
     all
 }
 
-/// Columns behind the others, as many as the answer has: words, by their number.
+/// Columns of words behind the others, whose number depends on the answer.
 pub struct Cells<Q: 'static, R: 'static> {
     /// Their name for `--column`, which is the same for all.
     pub name: &'static str,
@@ -63,7 +63,7 @@ pub type SumsLine<Q> = (&'static str, fn(&Q, usize) -> bool);
 pub struct View<Q: 'static, R: 'static> {
     /// Its columns, in the order in which they stand.
     pub columns: &'static [Column<Q, R>],
-    /// More of them, whose number depends on the answer.
+    /// Further columns, whose number depends on the answer.
     pub cells: Option<Cells<Q, R>>,
     /// What rows are sorted by, ascending; rows of several extracts are merged by it.
     pub order: fn(&R) -> f64,
@@ -77,7 +77,7 @@ pub struct View<Q: 'static, R: 'static> {
     pub above: fn(&Q, &R, Option<&R>) -> Vec<Line>,
     /// What stands below a row.
     pub below: fn(&Q, &R) -> Vec<Line>,
-    /// Whether a row is in text, too, and not for machines alone.
+    /// Whether text shows a row, too, and not only the output for machines.
     pub listed: fn(&R) -> bool,
     /// Whether a row shows something to look at, so that it has a colour; a word in it says the same
     /// without.
@@ -87,7 +87,7 @@ pub struct View<Q: 'static, R: 'static> {
     /// How rows of several extracts become one list; the largest of them unless it says otherwise.
     pub merge: Option<Merge<Q, R>>,
     /// A row of that list can be made of rows of several extracts, so that machines get it, too. Its times
-    /// for people count from the begin of the earliest recording.
+    /// for people count from the start of the earliest recording.
     pub joins_extracts: bool,
     /// Sums behind all rows, and whether these are of several extracts.
     pub total: fn(&Q, &[&R], bool) -> Vec<Line>,
@@ -172,10 +172,10 @@ impl<Q, R> View<Q, R> {
         Self { total, ..self }
     }
 
-    /// A line of sums behind all rows: in its words `{Name}` stands for the sum of that column as its
-    /// declaration adds it up, `{}` for the number of rows, `{#}` for this number with digits not in groups.
-    /// It is shown if the request wants it, given that number.
-    pub const fn with_sums(self, words: &'static str, is_told: fn(&Q, usize) -> bool) -> Self {
-        Self { sums: Some((words, is_told)), ..self }
+    /// A line of sums behind all rows. In its words `{Name}` stands for the sum of that column as its
+    /// declaration adds it up, `{}` for the number of rows, `{#}` for this number without groups of digits.
+    /// `is_shown` says whether the request wants the line behind so many rows.
+    pub const fn with_sums(self, words: &'static str, is_shown: fn(&Q, usize) -> bool) -> Self {
+        Self { sums: Some((words, is_shown)), ..self }
     }
 }

@@ -35,7 +35,7 @@ pub struct TestName {
     pub generated_at: Option<GeneratedAt>,
     /// How the test ended, if the name says.
     pub status: Option<TestStatus>,
-    /// When, on the clock of the wall, if the name says.
+    /// When the test was, on the clock of the wall, if the name says.
     pub performed_at: Option<NaiveDateTime>,
 }
 
@@ -76,6 +76,7 @@ impl TestName {
     }
 
     fn of_rest(&self, rest: &str) -> Option<Self> {
+        // The forms with a date first: the last one takes any word that can be the name of a machine.
         self.long(rest).or_else(|| self.short(rest)).or_else(|| self.undated(rest))
     }
 
@@ -106,6 +107,7 @@ impl TestName {
         let at = rest.len().checked_sub("20200717-124447".len())?;
         let performed_at = Some(date_time(rest.get(at..)?)?);
         let machine = rest.get(..at)?;
+        // A point, a dash, or a point and a dash stand between the machine and the date.
         let end = machine.strip_suffix('-').map_or(machine, |machine| machine.trim_end_matches('.'));
         let end = end.strip_suffix('.').unwrap_or(end);
         if end.len() == machine.len() || end.is_empty() || end.starts_with('_') {

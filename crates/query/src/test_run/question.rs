@@ -82,7 +82,7 @@ fn total(runs: &[TestRun]) -> Option<Line> {
 
 impl TestRunRequest {
     /// The answer to the names of these recordings.
-    pub fn told(&self, files: Vec<TestFile>, now: SystemTime) -> Answer {
+    pub fn answer_for(&self, files: Vec<TestFile>, now: SystemTime) -> Answer {
         let runs = self.selection.of(files, now);
         let groups = runs.iter().map(|run| (heading(run), TestRow::of(run))).collect();
         let lists = self.verbose || self.print_files;
@@ -105,7 +105,7 @@ impl Question for TestRunRequest {
     }
 
     fn of_names(&self) -> Option<OfNames<'_>> {
-        let answer = Box::new(|files, now| self.told(files, now));
+        let answer = Box::new(|files, now| self.answer_for(files, now));
         Some(OfNames { recursive: self.recursive, answer })
     }
 }

@@ -10,11 +10,11 @@ declare! {
     /// A recording of a test.
     pub row TestRow {
         run: i64 = "Number of the run, from 0, among all runs.",
-        test_case: String = "The test case; of names that tell none the whole name.",
+        test_case: String = "The test case; the whole name where it does not follow the pattern of test runs.",
         performed_at: String = "When the test was, on the clock of the wall.",
-        duration_ms: i64 = "How long the test took; 0 if the name does not tell.",
-        machine: Option<String> = "The machine, if the name tells.",
-        status: Option<String> = "`passed` or `failed`, if the name tells.",
+        duration_ms: i64 = "How long the test took; 0 if the name does not say.",
+        machine: Option<String> = "The machine, if the name says which.",
+        status: Option<String> = "`passed` or `failed`, if the name says so.",
         is_valid: bool = "Whether the name has one of the known forms.",
         trace: Option<String> = "The trace or archive.",
         extract: Option<String> = "The extract.",
@@ -121,8 +121,8 @@ mod tests {
         assert_eq!((sums.machines.as_str(), sums.seconds), ("CLIENT SERVER", 600));
         assert_eq!(RunSums::of(&[]), RunSums::default());
         let rows: Vec<TestRow> = runs.iter().flat_map(TestRow::of).collect();
-        let told: Vec<_> = rows.iter().map(|row| (row.test_case.as_str(), row.status.as_deref())).collect();
-        assert_eq!(told, [("Open", None), ("Open", None), ("Close", Some("failed"))]);
+        let found: Vec<_> = rows.iter().map(|row| (row.test_case.as_str(), row.status.as_deref())).collect();
+        assert_eq!(found, [("Open", None), ("Open", None), ("Close", Some("failed"))]);
         assert_eq!((rows[1].performed_at.as_str(), rows[1].duration_ms), ("2020-07-17T12:01:00", 100));
         assert_eq!((rows[1].extract.as_deref(), rows[1].is_valid), (None, true));
     }

@@ -32,7 +32,7 @@ pub struct TestFile {
 }
 
 impl TestFile {
-    /// The test case; of other names the whole name.
+    /// The test case; the whole name where it has none of the known forms.
     #[must_use]
     pub fn test_case(&self) -> &str {
         self.name.as_ref().map_or(&self.stem, |name| &name.test_case)
@@ -153,6 +153,7 @@ declare! {
 /// All test runs of the files.
 #[must_use]
 pub fn runs(mut files: Vec<TestFile>, one_run: bool) -> Vec<TestRun> {
+    // Files of one second by name, so that tests do not depend on the order in which a folder lists them.
     files.sort_by(|a, b| (a.performed_at, &a.stem).cmp(&(b.performed_at, &b.stem)));
     let mut tests: Vec<Test> = Vec::new();
     for file in files {
@@ -204,6 +205,7 @@ impl Selection {
             }
             run.tests.retain(|test| oldest.is_none_or(|oldest| test.performed_at() >= oldest));
             run.tests.retain(|test| self.takes_long_enough(test));
+            // Last, so that it counts only tests that the other options leave.
             self.cut(&mut run.tests);
         }
         runs.retain(|run| !run.tests.is_empty());
@@ -216,7 +218,7 @@ impl Selection {
             || self.test_times.iter().any(|range| (range.min..=range.max).contains(&ns))
     }
 
-    /// Counts the tests of each test case.
+    /// Leaves out the first tests of each test case, and those beyond the number that is wanted.
     fn cut(&self, tests: &mut Vec<Test>) {
         let most = if self.tests_per_run == 0 { usize::MAX } else { self.tests_per_run };
         let end = self.skip_tests.saturating_add(most);

@@ -24,7 +24,7 @@ fn cell_in(numbers: &str, cell: Cell, file: &str, is_first: bool, values: &Value
 }
 
 #[test]
-fn names_tell_tests() {
+fn names_describe_tests() {
     let test = "Open_Case_3117msPC.20200717-124447.etl";
     for (of, file, expected) in [
         (Cell::TestCase, test, "Open_Case"),

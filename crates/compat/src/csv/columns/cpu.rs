@@ -59,8 +59,8 @@ pub(crate) const METHOD: Columns = &[
     ("Module and Driver Info", Driver("module_path")),
 ];
 
-/// Times ready behind METHOD. ETWAnalyzer has deep-sleep values under the titles of the others in the four
-/// columns of sums; these are right.
+/// Ready times behind METHOD. In the four columns of sums ETWAnalyzer has the values of deep sleep under the
+/// titles of the others; here values and titles agree.
 pub(crate) const READY: Columns = &[
     ("DeepSleep Ready Min us", Us("deep_sleep_ready_min_ns")),
     ("NonDeepSleep Ready Min us", Us("other_ready_min_ns")),

@@ -87,7 +87,7 @@ const METHODS: View<Asked, MethodRow> = View::new(
 
 /// Says how columns for machines add up.
 pub(super) fn describe(question: &CpuQuestion, fields: &mut [Field]) {
-    METHODS.tell(&Asked::new(question, None, CpuTotal::default()), |row: MethodRow| row, fields);
+    METHODS.describe(&Asked::new(question, None, CpuTotal::default()), |row: MethodRow| row, fields);
 }
 
 /// The process of a group, with its priority and sums.

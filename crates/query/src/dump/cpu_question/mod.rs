@@ -125,13 +125,13 @@ impl Question for CpuQuestion {
     fn form(&self) -> Form<Self> {
         let form = if self.over_time.is_some() {
             let form = Form::made::<CpuBucket>(self.over_time_sql(), over_time::answer);
-            return form.telling(over_time::describe);
+            return form.describing(over_time::describe);
         } else if self.asks_trees() {
-            Form::made::<TreeRow>(self.tree_request().sql(), trees::answer).telling(trees::describe)
+            Form::made::<TreeRow>(self.tree_request().sql(), trees::answer).describing(trees::describe)
         } else if self.asks_methods() {
-            Form::made::<MethodRow>(self.method_request().sql(), Self::compute).telling(methods::describe)
+            Form::made::<MethodRow>(self.method_request().sql(), Self::compute).describing(methods::describe)
         } else {
-            Form::made::<CpuRow>(self.process_request().sql(), Self::compute).telling(processes::describe)
+            Form::made::<CpuRow>(self.process_request().sql(), Self::compute).describing(processes::describe)
         };
         form.top(self.top)
     }

@@ -49,7 +49,7 @@ const PARTS: View<Asked, CpuBucket> = View::new(
 
 /// Says how columns for machines add up.
 pub(super) fn describe(_: &CpuQuestion, fields: &mut [Field]) {
-    PARTS.tell(&Asked { source: None }, |row: CpuBucket| row, fields);
+    PARTS.describe(&Asked { source: None }, |row: CpuBucket| row, fields);
 }
 
 /// A bar of at most 30 characters; any CPU has one.

@@ -85,7 +85,7 @@ const PROCESSES: View<Asked, Shown> = View::new(
 
 /// Says how columns for machines add up.
 pub(super) fn describe(question: &CpuQuestion, fields: &mut [Field]) {
-    PROCESSES.tell(
+    PROCESSES.describe(
         &Asked::new(question, None, CpuTotal::default()),
         |row| Shown { row, diff_ns: None },
         fields,

@@ -50,7 +50,7 @@ const TREES: View<Asked, Shown> = View::new(
 /// Says how columns for machines add up.
 pub(super) fn describe(question: &CpuQuestion, fields: &mut [Field]) {
     let shown = |row| Shown { row, branch: String::new(), heading: Line::default() };
-    TREES.tell(&Asked::new(question, None, CpuTotal::default()), shown, fields);
+    TREES.describe(&Asked::new(question, None, CpuTotal::default()), shown, fields);
 }
 
 fn heading(asked: &CpuQuestion, tree: &TreeGroup) -> Line {
