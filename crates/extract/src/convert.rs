@@ -15,7 +15,7 @@ use crate::code_hash;
 use crate::describe::Described;
 use crate::facts::Facts;
 use crate::foreign::ReadError;
-use crate::left_out::{Names, Without, kept_with_stacks, left_out_by_default, told};
+use crate::left_out::{Names, Without, kept_with_stacks, left_out_by_default, listed_in_manifest};
 use crate::manifest::{Detail, Diagnostic, Manifest, Topic, TraceSource};
 use crate::names::{self, NAMED, NameFrom, Naming};
 use crate::pictures::Pictures;
@@ -231,7 +231,7 @@ pub fn convert_with_tags(
     manifest.native_names = naming.as_ref().map(Naming::counts);
     manifest.descriptions = options.described.and_then(Described::hash).map(str::to_owned);
     manifest.labels = options.labels.cloned().unwrap_or_default();
-    manifest.left_out = told(left_out);
+    manifest.left_out = listed_in_manifest(left_out);
     let written = writer.finish(manifest)?;
     Ok(Converted { written, imported, naming })
 }
@@ -300,7 +300,7 @@ fn name(
 }
 
 /// Names the native code of an extract that is there. It is replaced when all is done; nothing changes if
-/// neither symbols nor images that tell them are found.
+/// neither symbols nor images that name them are found.
 ///
 /// # Errors
 /// If the extract is damaged, packed or a summary, or cannot be written to.
@@ -434,8 +434,8 @@ pub fn default_target(trace: &Path) -> PathBuf {
 
 /// What an extract does without.
 fn left_out_of(extract: &crate::reader::Extract) -> Names {
-    // Hashes of stacks are left out without being told. An extract that has them was made with them on
-    // purpose, and keeps them when its tables are computed anew.
+    // Hashes of stacks are left out by default, and then the manifest does not list them. An extract that has
+    // them was made with them on purpose, and keeps them when its tables are computed anew.
     let has_hashes = extract.table(StackHash::TABLE.name).is_some();
     let usual = left_out_by_default().into_iter().filter(|_| !has_hashes);
     extract.manifest().left_out.iter().cloned().chain(usual).collect()

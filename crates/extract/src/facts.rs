@@ -162,10 +162,10 @@ mod tests {
             ]
         }"#;
         let facts = parse(file.as_bytes()).unwrap();
-        let told: Vec<_> =
+        let parsed: Vec<_> =
             facts.iter().map(|fact| (&*fact.name, &*fact.value, fact.source.as_deref())).collect();
         assert_eq!(
-            told,
+            parsed,
             [
                 ("gpu", "Contoso X1", Some("WMI Win32_VideoController")),
                 ("memory_modules", "4", Some("recorder 2.1")),

@@ -1,4 +1,4 @@
-//! What tells traces apart.
+//! Hashes that distinguish traces.
 
 use std::io;
 
@@ -32,7 +32,7 @@ pub fn digest(parts: &[&[u8]]) -> String {
     short(hasher.finalize())
 }
 
-/// The first 16 hexadecimal digits, which tell apart what one disk holds.
+/// The first 16 hexadecimal digits, enough to distinguish everything on one disk.
 pub(crate) fn short(hash: blake3::Hash) -> String {
     hash.to_hex().chars().take(16).collect()
 }

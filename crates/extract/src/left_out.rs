@@ -65,9 +65,9 @@ pub fn left_out_by_default() -> Names {
     Names::from([StackHash::TABLE.name.to_owned()])
 }
 
-/// What a manifest says that an extract does without: what is usual is not said.
+/// The tables that a manifest lists as left out; those that are left out by default are not listed.
 #[must_use]
-pub fn told(left_out: Names) -> Names {
+pub fn listed_in_manifest(left_out: Names) -> Names {
     let usual = left_out_by_default();
     left_out.into_iter().filter(|table| !usual.contains(table)).collect()
 }

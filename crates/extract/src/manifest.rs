@@ -79,7 +79,7 @@ pub struct Manifest {
     pub clock: Clock,
     /// The recorded machine.
     pub machine: Machine,
-    /// 16 hexadecimal digits that tell apart the files that described events (`--tmf`, `--manifest`), by
+    /// 16 hexadecimal digits that distinguish the files that described events (`--tmf`, `--manifest`) by
     /// their content; missing if none were named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub descriptions: Option<String>,
@@ -197,7 +197,8 @@ impl Detail {
 pub struct TraceSource {
     /// Its files in the order in which they were read.
     pub files: Vec<SourceFile>,
-    /// 16 hexadecimal digits that tell traces apart, see [`Input::source_hash`](crate::Input::source_hash).
+    /// 16 hexadecimal digits that distinguish traces, see
+    /// [`Input::source_hash`](crate::Input::source_hash).
     pub hash: String,
 }
 

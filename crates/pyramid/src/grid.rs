@@ -67,8 +67,8 @@ impl Grid {
         Range { from_ns: self.from, to_ns: self.to() }
     }
 
-    /// Says how the answer came about.
-    pub(crate) fn tell(&self, source: &mut Source) {
+    /// Notes in `source` which level the answer was computed from.
+    pub(crate) fn note_level(&self, source: &mut Source) {
         source.level_ns = self.level.map(|level| 1 << shift(level));
     }
 

@@ -45,8 +45,8 @@ impl Sorter {
     }
 
     fn spill(&mut self, folder: &Path) -> io::Result<()> {
-        // The sort need not be stable: records are compared with their values too, so that equal ones cannot
-        // be told apart.
+        // The sort need not be stable: records are compared with their values too, so equal ones are
+        // identical.
         self.held.sort_unstable();
         let mut bytes = Vec::new();
         for record in self.held.drain(..) {

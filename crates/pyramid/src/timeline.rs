@@ -132,7 +132,7 @@ fn threads(store: &Store, kind: LaneKind, request: &TimelineRequest, source: &mu
     // Processes of which only some threads count are sums of those.
     let dim = if kind == LaneKind::Thread || threads.is_some() { Dim::Thread } else { Dim::Process };
     let grid = Grid::new(store, &[dim], request.range, request.buckets);
-    grid.tell(source);
+    grid.note_level(source);
     let mut lanes = Lanes::new(&request.keys, grid);
     let lane = |(key, sub): (i32, i32)| {
         let (process, thread) = if dim == Dim::Thread { (sub, Some(key)) } else { (key, None) };
@@ -193,7 +193,7 @@ fn cores(store: &Store, request: &TimelineRequest, source: &mut Source) -> Resul
     source.not_applied.extend(threads.as_ref().map(|_| Field::Thread));
     let (processes, cores) = (sorted(processes.as_ref()), sorted(cores.as_ref()));
     let grid = Grid::new(store, &[Dim::Core, Dim::Dpc], request.range, request.buckets);
-    grid.tell(source);
+    grid.note_level(source);
     let mut lanes = Lanes::new(&request.keys, grid);
     let mut dpcs = Lanes::new(&request.keys, grid);
     let mut by_process = ByProcess::default();

@@ -33,7 +33,7 @@ pub fn identity(file: &mut impl BufRead) -> Result<(Guid, u32)> {
     let id = line.split_ascii_whitespace().nth(3).unwrap_or_default();
     parse_key(id)
         .filter(|_| line.starts_with("MODULE "))
-        .ok_or_else(|| Error::damaged("first line", 0_u64, "it tells no GUID and age"))
+        .ok_or_else(|| Error::damaged("first line", 0_u64, "it has no GUID and age"))
 }
 
 /// Everything that the file names. Lines that make no sense are skipped.
@@ -278,7 +278,7 @@ STACK CFI INIT 1000 30 .cfa: $rsp 8 +
     }
 
     #[test]
-    fn the_first_line_tells_the_identity() {
+    fn the_first_line_has_the_identity() {
         let guid = "44e4ec8c-2f41-492b-9369-d6b9a059577c".parse().unwrap();
         assert_eq!(identity(&mut TEXT.as_bytes()).unwrap(), (guid, 2));
         for text in [

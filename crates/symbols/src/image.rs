@@ -1,7 +1,7 @@
 //! Images (`.exe`, `.dll`, `.sys`): which build one is of, and which symbol file belongs to it.
 //!
-//! A trace that was never merged does not say which symbol files its modules have. The kernel tells the time
-//! stamp and the size in memory of each image, under which symbol stores keep the images themselves; the
+//! A trace that was never merged does not say which symbol files its modules have. The kernel reports the
+//! time stamp and the size in memory of each image, under which symbol stores keep the images themselves; the
 //! debug directory of an image names its symbol file. Layout: the PE format as Microsoft documents it; of an
 //! image only some kilobytes are read, whatever its header claims.
 

@@ -35,8 +35,8 @@ pub fn name(text: &str, decorated: Decorated) -> Cow<'_, str> {
         // whichever file it is.
         [b'?', ..] => microsoft(bare, DemangleFlags::NAME_ONLY | DemangleFlags::NO_CLASS_TYPE)
             .map(|name| anonymous(&name).into_owned()),
-        // Older compilers of Rust write names in the way of C++; only their hash at the end tells them apart,
-        // so Rust is tried first.
+        // Older compilers of Rust write names in the way of C++; only the hash at their end
+        // distinguishes them, so Rust is tried first.
         [b'_', b'Z', ..] | [b'_', b'_', b'Z', ..] => rust(bare).or_else(|| itanium(bare, true)),
         [b'_', b'R', ..] => rust(bare),
         _ => None,

@@ -304,8 +304,8 @@ impl DirectoryBuilder {
         self.frames.clear();
         self.frames.extend(stack::frames(payload, pointer_size, pointer_size));
         let id = self.stacks.intern(&self.frames);
-        // A stack of the kernel can have user frames inside where it calls back; the outermost frame tells
-        // whose it is.
+        // A stack of the kernel can have user frames inside where it calls back; the outermost frame says
+        // whose stack it is.
         let part = self.frames.last().map(|outermost| StackPart::of(*outermost, pointer_size));
         self.stack_keys.define(event.timestamp, key, part, id);
     }

@@ -3,7 +3,7 @@
 //! For each time that a thread is switched in (T2): T0 is its last switch-out, T1 the first time after that
 //! at which it was made ready. It *waited* from T0 to T1 and was *ready* from T1 to T2. A thread that was
 //! preempted (it was ready when it was taken off) did not wait; it was ready from T0 on. Without T0 nothing
-//! is known; without T1 waiting and ready cannot be told apart.
+//! is known; without T1 waiting and ready time cannot be separated.
 //!
 //! A thread begins to wait some time before its switch-out is logged, and another processor may make it ready
 //! in between. So the last ready event of a thread that runs counts at T0, unless another one comes behind

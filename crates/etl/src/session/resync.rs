@@ -11,7 +11,7 @@ use crate::wire::trace_header::{TraceHeader, mode};
 /// How often one file may make us decompress what only might be a buffer. Real damage takes a few tries.
 const DECOMPRESSIONS: u32 = 1 << 18;
 
-/// Sessions that are told apart in one file; appended ones have ids of their own.
+/// Sessions that are distinguished in one file; appended ones have ids of their own.
 const LOGGER_IDS: usize = 16;
 
 /// Looks at positions of a file that may or may not hold a buffer.

@@ -45,7 +45,7 @@ impl StackOwner {
     }
 }
 
-/// Which half of a stack; readers tell by the addresses.
+/// Which half of a stack; readers see it by the addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StackPart {
     /// Frames in the kernel.

@@ -56,8 +56,8 @@ pub(super) fn unpack(archive: &Archive, spool: &mut Spool) -> Result<Vec<Member>
     let mut members = Vec::new();
     let mut failed = None;
     let walked = reader.for_each_entries(|file, from| {
-        // Members of a 7z archive have no index while they are unpacked one after the other; name and size
-        // tell them apart.
+        // The callback gets no index of the member that it unpacks; name and size identify the member
+        // well enough.
         let found = wanted.iter().position(|entry| entry.path == file.name() && entry.size == file.size());
         if failed.is_some() || wanted.is_empty() {
             return Ok(false);

@@ -65,7 +65,7 @@ pub struct Naming {
     pub unknown: Vec<UnknownFile>,
 }
 
-/// A module whose symbol file neither the trace nor its image tells, or whose trace names one that cannot be
+/// A module whose symbol file neither the trace nor its image names, or whose trace names one that cannot be
 /// a file.
 #[derive(Debug)]
 pub struct UnknownFile {
@@ -73,7 +73,7 @@ pub struct UnknownFile {
     pub module: String,
     /// Distinct addresses in the module, in all stacks.
     pub addresses: usize,
-    /// The image that would tell, if the trace says which one that is.
+    /// The image that would name the symbol file, if the trace says which image it is.
     pub image: Option<ImageIdentity>,
     /// Where the image came from; it names no symbol file. `None` if it was not found.
     pub image_source: Option<String>,
@@ -86,7 +86,7 @@ pub struct UnknownFile {
 pub struct NamedFile {
     /// The file that is wanted; `None` while it is not known.
     pub identity: Option<Identity>,
-    /// The image that tells it, where the trace does not.
+    /// The image that names the symbol file, where the trace does not.
     pub image: Option<ImageIdentity>,
     /// Where the image came from.
     pub image_source: Option<String>,

@@ -124,7 +124,7 @@ impl Extract {
         &self.place
     }
 
-    /// Tells extracts apart by what is in them: 16 hexadecimal digits, made of the manifest with its
+    /// Distinguishes extracts by their contents: 16 hexadecimal digits, made of the manifest with its
     /// checksums.
     #[must_use]
     pub fn fingerprint(&self) -> &str {

@@ -126,7 +126,7 @@ impl TableWriter {
         let State::Held(file, rows) = std::mem::replace(&mut self.state, State::Failed) else {
             return Ok(());
         };
-        // The Arrow schema beside the Parquet one would tell readers nothing but types of this program's
+        // The Arrow schema beside the Parquet one would give readers nothing but types of this program's
         // memory.
         let options = ArrowWriterOptions::new()
             .with_properties(layout::properties(self.table, amount))

@@ -106,7 +106,7 @@ impl Dbi {
             sections = sections_of_native_image(section_map);
         }
         if sections.is_empty() {
-            return Err(Error::Unsupported("it does not tell the sections of its module"));
+            return Err(Error::Unsupported("it does not say which sections its module has"));
         }
         Ok(Self {
             compilands: self::compilands(compilands),
@@ -211,9 +211,9 @@ fn sections(bytes: &[u8]) -> Vec<Section> {
     bytes.as_chunks::<40>().0.iter().take(MAX_SECTIONS).map(one).collect()
 }
 
-/// The sections of a native image of .NET, whose PDB has no section headers: only the section map tells their
-/// lengths. They lie in the image one behind the other from the second page on, each on pages of its own.
-/// Nothing where the map says anything else.
+/// The sections of a native image of .NET, whose PDB has no section headers: only the section map has
+/// their lengths. They lie in the image one behind the other from the second page on, each on pages of its
+/// own. Nothing where the map says anything else.
 ///
 /// Layout: a number of entries, twice 16 bits, then entries of 20 bytes: flags, two numbers that are not used
 /// here, the number of the section, two offsets of names, offset and length. The last entry stands for

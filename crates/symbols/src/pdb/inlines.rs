@@ -73,10 +73,10 @@ pub(super) fn add_ranges(
                 continue;
             }
             Operation::Other => continue,
-            Operation::Move { code, line: delta, len: told } => {
+            Operation::Move { code, line: delta, len: own } => {
                 offset = offset.wrapping_add(code);
                 line = line.wrapping_add_signed(delta);
-                len = told.or(len);
+                len = own.or(len);
             }
         }
         // A range has no end of its own in most programs: it goes on until the next one begins.

@@ -162,7 +162,7 @@ impl Search<'_> {
                 |bytes, total| progress.event(sought.name(), Event::Received { server, bytes, total });
             self.client.get(server, &place.parts, file, &mut received).map(drop).map_err(|why| {
                 refusal = Some(why);
-                // Told by `refusal`; nothing is kept.
+                // The caller reads the reason from `refusal`; this error is dropped.
                 Error::Unsupported("it did not come")
             })
         };

@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn processors_are_told_as_ranges() {
+    fn processors_are_shown_as_ranges() {
         assert_eq!(ranges(&BTreeSet::from([0, 1, 2, 3, 6, 8, 9])), "0-3,6,8-9");
         assert_eq!(ranges(&BTreeSet::new()), "");
     }

@@ -7,7 +7,7 @@ use super::columns::{Get, int32, int64, text};
 use crate::sink::SinkError;
 use crate::table::{CpuCore, CpuFrequency, Row};
 
-/// Kinds of cores that are told apart; processors have three at most.
+/// Kinds of cores that are distinguished; processors have three at most.
 const MAX_CLASSES: usize = 8;
 
 /// Kind and nominal speed of each processor.

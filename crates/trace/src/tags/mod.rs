@@ -59,7 +59,7 @@ impl TagSet {
         let mut set = Self::empty(name);
         for (file, bytes) in files {
             file::read(file, bytes, &mut set.rules, &mut set.entries)?;
-            // FNV-1a: tells versions of files apart.
+            // FNV-1a; the fingerprint distinguishes versions of files.
             let hash = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
             set.fingerprint = bytes.iter().chain(&[0xFF]).fold(set.fingerprint, hash);
         }

@@ -35,8 +35,8 @@ struct Chains {
 /// The list of no tags.
 const EMPTY: u32 = u32::MAX;
 
-/// Distinct tags of the callers of a stack that are told apart. Real stacks have a handful; a malicious file
-/// can give each of thousands of frames a tag of its own.
+/// Distinct tags of the callers of a stack that are distinguished. Real stacks have a handful; a malicious
+/// file can give each of thousands of frames a tag of its own.
 const MAX_TAGS: u32 = 64;
 
 impl Chains {

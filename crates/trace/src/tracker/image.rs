@@ -125,11 +125,11 @@ impl ImageTracker {
     }
 
     /// Takes why a process loaded the image that it has at an address. The first word counts.
-    pub fn add_reason(&mut self, pid: u32, told: NewDll) {
+    pub fn add_reason(&mut self, pid: u32, event: NewDll) {
         let at = |base| self.open.get(&(pid, base)).copied();
-        let parent = at(told.parent_base).filter(|_| told.parent_base != told.base);
-        if let Some(image) = at(told.base).and_then(|key| self.images.get_mut(key as usize)) {
-            image.reason.get_or_insert((told.reason, parent));
+        let parent = at(event.parent_base).filter(|_| event.parent_base != event.base);
+        if let Some(image) = at(event.base).and_then(|key| self.images.get_mut(key as usize)) {
+            image.reason.get_or_insert((event.reason, parent));
         }
     }
 

@@ -123,8 +123,8 @@ impl MethodTracker {
         best.map(|(index, _)| index)
     }
 
-    /// By process id, the raw times at which [`MethodTracker::index_at`] can begin to tell another method:
-    /// begins and ends.
+    /// By process id, the raw times at which [`MethodTracker::index_at`] can start to answer with another
+    /// method: starts and ends.
     pub fn changes(&self) -> impl Iterator<Item = (u32, Vec<i64>)> + '_ {
         self.methods
             .iter()

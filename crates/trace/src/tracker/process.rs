@@ -161,7 +161,7 @@ impl ProcessTracker {
 
     fn defunct(&mut self, event: &Process) -> u32 {
         // The id of a dead process may belong to another one by now; only the address of the kernel object
-        // tells the two apart.
+        // distinguishes the two.
         let same = |i: &ProcessInstance| i.pid == event.pid && i.unique_key == event.unique_key;
         let found = self.of_pid(event.pid).iter().copied().find(|key| self.get(*key).is_some_and(same));
         let key = found.unwrap_or_else(|| {

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn in_version_1_a_block_is_there_before_and_after_it_is_told() {
+    fn in_version_1_a_block_exists_before_and_after_its_event() {
         let mut tracker = RegistryKeyTracker::default();
         tracker.add(opcode::BLOCK_CREATE, 1, 10, 1, "a");
         assert_eq!([5, 15].map(|t| tracker.path(1, t).map(|p| &**p)), [Some("a"); 2]);
