@@ -35,6 +35,8 @@ pub(super) fn derive(
     tags: &Tags<'_>,
     sink: &mut dyn Sink,
 ) -> Result<(), SinkError> {
+    // Tags of a recording of hours come and go thousands of times; gaps grow with its length so that rows do
+    // not.
     let gap = (duration(source)? / GAPS).max(GAP_NS);
     let mut all = Stretches { gap, open: FxHashMap::default(), done: Vec::new() };
     let columns = ["ts_ns", "process_key", "weight_ns", "stack_id", "is_idle"];

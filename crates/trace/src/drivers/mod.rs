@@ -18,7 +18,7 @@ pub struct Driver {
     pub vendor: &'static str,
     /// What it does.
     pub category: Category,
-    /// Its place among filters, where it has one of its own; higher ones see a request first.
+    /// Its place among filters, if it has one of its own; filters with a higher altitude see a request first.
     pub altitude: Option<f64>,
 }
 
@@ -122,7 +122,7 @@ pub fn all() -> &'static [Driver] {
 #[must_use]
 pub fn category(name: &str) -> Option<Driver> {
     static BY_NAME: LazyLock<FxHashMap<String, Driver>> = LazyLock::new(|| {
-        // The first one is put in last.
+        // Reversed, so that of two lines with one name the first one is inserted last and stays.
         all().iter().rev().map(|driver| (driver.name.to_lowercase(), *driver)).collect()
     });
     BY_NAME.get(&name.to_lowercase()).copied()
