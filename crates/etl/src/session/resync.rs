@@ -161,8 +161,8 @@ impl<'s> Probe<'s> {
         Ok(is_all_zero(bytes) || BufferHeader::parse(bytes).is_some_and(|header| header.is_plausible()))
     }
 
-    /// Stricter than on the regular path, since any bytes can be met here: the first record must be one,
-    /// and something else must fit, too: what follows, or size and session.
+    /// Stricter than on the regular path, since any bytes can be met here: the first record must be one, and
+    /// either what follows or size and session must fit as well.
     fn is_buffer(&mut self, position: u64) -> Result<bool> {
         let mut head = [0; PREFIX_LEN];
         let len = read(self.source, position, &mut head)?;

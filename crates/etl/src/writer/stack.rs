@@ -99,7 +99,7 @@ pub(super) struct StackKeys {
 /// What to write for a reference.
 enum Referral {
     Key(u64),
-    /// The same, but until now the key stood for the frames that were pushed out.
+    /// A key that until now stood for the frames that were pushed out.
     Reused(u64),
     /// Times do not allow for a key.
     Whole,
