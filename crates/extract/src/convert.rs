@@ -35,7 +35,7 @@ pub struct ConvertOptions<'a> {
     pub keep_whole: bool,
     /// Whether bytes of events that could not be decoded are kept.
     pub keep_payload: bool,
-    /// Keep a complete extract of the same trace that is there.
+    /// Keep a complete extract of the same trace that already exists.
     pub no_overwrite: bool,
     /// Where names of native code come from; without it there are none.
     pub names: Option<&'a NameFrom<'a>>,
@@ -43,7 +43,8 @@ pub struct ConvertOptions<'a> {
     pub described: Option<&'a Described>,
     /// What is written on the extract, see [`Manifest::labels`].
     pub labels: Option<&'a BTreeMap<String, String>>,
-    /// Tables that it does without, see [`left_out`](crate::left_out); without it as much as is usual.
+    /// Tables that the extract does without, see [`left_out`](crate::left_out); `None` leaves out the usual
+    /// ones.
     pub left_out: Option<&'a Names>,
 }
 
@@ -161,7 +162,8 @@ pub fn convert(
     convert_with_tags(input, target, options, &[TagSet::built_in()], progress)
 }
 
-/// The same, with the stack tags of these sets: [`TagSet::built_in`] is one of them only if it is named.
+/// As [`convert`], with the stack tags of these sets: [`TagSet::built_in`] is one of them only if it is
+/// named.
 ///
 /// # Errors
 /// Those of [`convert`].
@@ -203,7 +205,7 @@ pub fn convert_with_tags(
     } else {
         None
     };
-    // Several files of one recording are one trace, whose name says all of them.
+    // Several files of one recording are one trace, which is named by all of them.
     let names: Vec<&str> = input.parts().iter().map(|part| part.name.as_str()).collect();
     imported.trace.file_name = names.join(";");
     write_screenshots(input, &mut imported, options.range, &mut writer)?;
@@ -299,7 +301,7 @@ fn name(
     Ok(naming)
 }
 
-/// Names the native code of an extract that is there. It is replaced when all is done; nothing changes if
+/// Names the native code of an existing extract, which is replaced when all is done. Nothing changes if
 /// neither symbols nor images that name them are found.
 ///
 /// # Errors
@@ -377,7 +379,7 @@ pub fn derive_again(extract: &crate::Extract) -> Result<Written, ConvertError> {
     derive_with_tags(extract, &[TagSet::built_in()])
 }
 
-/// The same, with the stack tags of these sets.
+/// As [`derive_again`], with the stack tags of these sets.
 ///
 /// # Errors
 /// Those of [`derive_again`].

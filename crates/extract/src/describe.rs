@@ -191,7 +191,7 @@ fn formats(path: &Path) -> Result<Vec<PathBuf>, DescribeError> {
 
 fn read(path: &Path, limit: u64) -> Result<Vec<u8>, DescribeError> {
     let failed = |source| DescribeError::Read { path: path.to_owned(), source };
-    // Before it is opened: a pipe would wait for a writer.
+    // Checked before it is opened: opening a pipe waits for a writer.
     if !fs::metadata(path).map_err(failed)?.is_file() {
         return Err(DescribeError::NotRegular { path: path.to_owned() });
     }

@@ -1,4 +1,4 @@
-//! `manifest.json`: what an extract is of, and what is in it.
+//! `manifest.json`: which trace an extract was made of, and what is in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -98,8 +98,8 @@ pub struct Manifest {
     /// What its maker wrote on it: names, and what each stands for here.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
-    /// Tables that whoever made it did not want, computed ones included, see [`left_out`](crate::left_out):
-    /// that they have no rows says nothing of the trace.
+    /// Tables that its maker did not want, computed ones included, see [`left_out`](crate::left_out): that
+    /// they have no rows says nothing about the trace.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub left_out: BTreeSet<String>,
     /// Tables with rows, by name; derived ones have their own manifest. All others have files without rows.
@@ -146,8 +146,8 @@ impl Manifest {
         })
     }
 
-    /// The command that makes the extract at `path` anew with all its tables, with the traces as this names
-    /// them.
+    /// The command that makes the extract at `path` anew with all its tables, with the traces as the manifest
+    /// names them.
     #[must_use]
     pub fn command(&self, path: &Path) -> String {
         command(path, self.detail.name(), self.source.clone())
@@ -372,6 +372,8 @@ fn parse<T: for<'a> Deserialize<'a>>(
     format: &str,
 ) -> StoreResult<T> {
     let damaged = |expected: String| StoreError::Manifest { path: path.to_owned(), name, expected };
+    // The rest of another major version may have any form, so only this part is read before the version is
+    // judged.
     let head: Head = serde_json::from_slice(bytes).map_err(|e| damaged(format!("a manifest ({e})")))?;
     if head.format != format {
         return Err(damaged(format!("the format {format:?}, found {:?}", head.format)));

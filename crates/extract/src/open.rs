@@ -16,7 +16,7 @@ use crate::source::{Source, is_remote};
 use crate::spool::Spool;
 use crate::{Error, Result};
 
-/// What was opened.
+/// The files that were opened, as one session.
 pub struct Input {
     session: Session,
     parts: Vec<Part>,

@@ -201,7 +201,8 @@ impl Bands {
     }
 }
 
-/// Events are counted by whole seconds: buckets have one at least, and a second belongs to where it begins.
+/// Events are counted by whole seconds: a bucket has at least one, and a second belongs to the bucket in
+/// which it starts.
 fn events(store: &Store, request: &SeriesRequest) -> Result<SeriesAnswer> {
     let mut source = Source::default();
     let Selection { processes, threads, cores } = &request.selection;

@@ -54,7 +54,7 @@ pub enum StackPart {
     User,
 }
 
-/// Stack events of a writer so far, for those who must know how many events a trace gets.
+/// Stack events of a writer so far, for callers that must know how many events a trace gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StackCounts {
     /// Whole stacks.

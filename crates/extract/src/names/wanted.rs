@@ -9,7 +9,7 @@ use etwkit_trace::derive::columns::{Get, int32, int64, text};
 use etwkit_trace::sink::SinkError;
 use etwkit_trace::table::{Frame, Method, Module, Row, Stack};
 
-/// Frames whose calls are known at most: far more than an extract has.
+/// Frames for which calls are noted, at most: far more than an extract has.
 const MAX_FRAMES: usize = 1 << 28;
 
 /// Module, offset in it and method of a frame.
@@ -33,7 +33,7 @@ pub(super) struct Wanted {
     pub(super) module_id: i32,
     /// Offsets in the module that frames have, ascending, each once.
     pub(super) frames: Vec<u32>,
-    /// Those that are asked for: of callers the byte before, too.
+    /// Offsets to look up: those of `frames`, and for callers the byte before as well.
     pub(super) rvas: Vec<u32>,
 }
 
