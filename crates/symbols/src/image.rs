@@ -154,7 +154,7 @@ fn debug_directory(optional: &[u8]) -> Option<(u32, u32)> {
     (count > 6 && rva != 0).then_some((rva, len))
 }
 
-/// Where in the file an address is.
+/// Offset in the file of an address.
 fn offset_of(rva: u32, sections: &[u8]) -> Option<u64> {
     sections.as_chunks::<40>().0.iter().find_map(|section| {
         let inside = rva.checked_sub(u32_at(section, 12)?)?;

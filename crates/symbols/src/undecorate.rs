@@ -71,6 +71,7 @@ fn c_name(text: &str, decorated: Decorated) -> &str {
         let front = front.strip_suffix(text).unwrap_or(front);
         (is_size && !front.is_empty()).then_some(front.len())
     };
+    // `__vectorcall` has a double `@` in 64-bit code as well, where other C names are plain.
     if let Some(len) = without_size("@", text).filter(|_| text.contains("@@")) {
         return text.get(..len).unwrap_or(text);
     }

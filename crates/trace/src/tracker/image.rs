@@ -182,8 +182,8 @@ impl ImageTracker {
     fn join_info(&mut self, timestamp: i64, header_pid: Option<u32>, info: &Arc<ImageInfo>) {
         let Some(keys) = self.by_time_and_base.get(&(timestamp, info.base)) else { return };
         let image = |key: &u32| self.images.get(*key as usize);
-        // The payload has no process id. Where several processes mapped an image at this base at the same
-        // time, the process id of the header decides; if it is none of theirs, all of them get the record.
+        // Where several processes mapped an image at this base at the same time, the process id of the
+        // header decides; if it is none of theirs, all of them get the record.
         let own = keys.iter().find(|key| keys.len() > 1 && image(key).map(|i| i.pid) == header_pid);
         let targets: Vec<u32> = own.map_or_else(|| keys.clone(), |key| vec![*key]);
         let version_key = (info.time_date_stamp, info.size as u32, info.original_name.clone());
