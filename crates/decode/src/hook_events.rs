@@ -72,7 +72,7 @@ impl HookReader {
 }
 
 fn named(values: Values<'_, { NAMES.len() }>) -> Option<HookEvent> {
-    // Events are told apart by the fields that they have, since another version of the tool may number them
+    // Events are distinguished by their fields, since another version of the tool may number them
     // otherwise.
     let number = |field| values.u32(field).map(u32::cast_signed);
     if let Some(path) = values.text(5) {

@@ -4,7 +4,7 @@
 
 use crate::guid::Guid;
 
-/// The `N` bytes at `at`, if they are there.
+/// The `N` bytes at `at`, if the input has them.
 #[inline]
 #[must_use]
 pub fn array<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
@@ -13,7 +13,7 @@ pub fn array<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
 
 macro_rules! readers {
     ($($name:ident $type:ty),*) => {$(
-        #[doc = concat!("The little-endian `", stringify!($type), "` at `at`, if all of it is there.")]
+        #[doc = concat!("The little-endian `", stringify!($type), "` at `at`, if the input has all of it.")]
         #[inline]
         #[must_use]
         pub fn $name(bytes: &[u8], at: usize) -> Option<$type> {
@@ -24,7 +24,7 @@ macro_rules! readers {
 
 readers!(u8_at u8, u16_at u16, u32_at u32, u64_at u64, i32_at i32, i64_at i64);
 
-/// The GUID at `at`, if all of it is there.
+/// The GUID at `at`, if the input has all of it.
 #[inline]
 #[must_use]
 pub fn guid_at(bytes: &[u8], at: usize) -> Option<Guid> {

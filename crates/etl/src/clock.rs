@@ -107,8 +107,8 @@ impl Clock {
         ticks as f64 / self.frequency as f64
     }
 
-    /// Nanoseconds since time zero of what began so many ticks of the performance counter before `ticks`,
-    /// rounded down.
+    /// Nanoseconds since time zero, rounded down, of something that started `counter_ticks` ticks of the
+    /// performance counter before `ticks`.
     #[must_use]
     pub fn nanoseconds_before(&self, ticks: i64, counter_ticks: u64) -> i64 {
         // Subtracting ticks before converting rounds once. Converting both and subtracting would round twice,

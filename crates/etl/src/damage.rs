@@ -77,7 +77,7 @@ pub struct DamageAt {
     pub bytes: u64,
 }
 
-/// How often and how much, for one kind.
+/// How many places and bytes one kind of damage has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Count {
     /// Places.
@@ -119,7 +119,7 @@ impl Damage {
         self.add(place);
     }
 
-    /// Adds all of another list.
+    /// Adds all damage of another list.
     pub fn merge(&mut self, other: &Self) {
         for (kind, more) in &other.counts {
             let count = self.counts.entry(*kind).or_default();

@@ -21,7 +21,7 @@ pub enum Error {
         offset: u64,
         /// What should be there.
         expected: &'static str,
-        /// What is there.
+        /// What the file has there.
         found: String,
         /// What to try.
         hint: &'static str,

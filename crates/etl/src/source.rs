@@ -1,4 +1,4 @@
-//! Where the bytes of a file come from.
+//! Sources of the bytes of a file.
 
 use std::io;
 

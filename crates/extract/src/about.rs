@@ -6,7 +6,7 @@ use etwkit_trace::topics;
 use crate::manifest::{Manifest, Topic};
 
 /// The number of a trace in the column `run_id`: the hash of its source as a signed number. Hashes have 16
-/// hexadecimal digits; of what is none, which no writer makes, the text is hashed.
+/// hexadecimal digits; any other text, which no writer makes, is hashed itself.
 #[must_use]
 pub fn run_id(source_hash: &str) -> i64 {
     let number = |text: &str| u64::from_str_radix(text, 16).ok().map(u64::cast_signed);
@@ -14,7 +14,7 @@ pub fn run_id(source_hash: &str) -> i64 {
     number(source_hash).or_else(hashed).unwrap_or_default()
 }
 
-/// The row of the table `extract`. `derived` is the version of the computed tables, if there are some.
+/// The row of the table `extract`. `derived` is the version of the computed tables, if it has any.
 #[must_use]
 pub fn extract_row(manifest: &Manifest, derived: Option<u32>) -> ExtractInfo {
     let names: Vec<&str> = manifest.source.files.iter().map(|file| file.name.as_str()).collect();

@@ -2,7 +2,7 @@
 //!
 //! Parquet has checksums of pages, but they leave out the headers of pages and the end of the file, and few
 //! writers have them. These cover every byte, and a part of a file can be checked without reading the rest.
-//! They find accidents: whoever changes a file on purpose can change the manifest, too.
+//! They find accidents: whoever changes a file on purpose can change the manifest as well.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -15,8 +15,8 @@ pub(crate) const BLOCK_BYTES: u64 = 64 << 10;
 /// Hexadecimal digits of a checksum.
 const DIGITS: usize = 8;
 
-/// CRC-32 (as zip and PNG have it) of each block of a file. In JSON a text with eight hexadecimal digits for
-/// each.
+/// CRC-32 (the one of zip and PNG) of each block of a file. In JSON it is a text with eight hexadecimal
+/// digits for each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Checksums(Arc<[u32]>);
 
@@ -66,7 +66,7 @@ impl Checksums {
 pub(crate) struct Summing {
     done: Vec<u32>,
     block: crc32fast::Hasher,
-    /// Bytes of the block that is begun.
+    /// Bytes of the current block so far.
     filled: usize,
 }
 

@@ -15,7 +15,7 @@ use crate::code_hash;
 use crate::describe::Described;
 use crate::facts::Facts;
 use crate::foreign::ReadError;
-use crate::left_out::{Names, Without, kept_with_stacks, left_out_by_default, told};
+use crate::left_out::{Names, Without, kept_with_stacks, left_out_by_default, listed_in_manifest};
 use crate::manifest::{Detail, Diagnostic, Manifest, Topic, TraceSource};
 use crate::names::{self, NAMED, NameFrom, Naming};
 use crate::pictures::Pictures;
@@ -35,7 +35,7 @@ pub struct ConvertOptions<'a> {
     pub keep_whole: bool,
     /// Whether bytes of events that could not be decoded are kept.
     pub keep_payload: bool,
-    /// Keep a complete extract of the same trace that is there.
+    /// Keep a complete extract of the same trace that already exists.
     pub no_overwrite: bool,
     /// Where names of native code come from; without it there are none.
     pub names: Option<&'a NameFrom<'a>>,
@@ -43,7 +43,8 @@ pub struct ConvertOptions<'a> {
     pub described: Option<&'a Described>,
     /// What is written on the extract, see [`Manifest::labels`].
     pub labels: Option<&'a BTreeMap<String, String>>,
-    /// Tables that it does without, see [`left_out`](crate::left_out); without it as much as is usual.
+    /// Tables that the extract does without, see [`left_out`](crate::left_out); `None` leaves out the usual
+    /// ones.
     pub left_out: Option<&'a Names>,
 }
 
@@ -161,7 +162,8 @@ pub fn convert(
     convert_with_tags(input, target, options, &[TagSet::built_in()], progress)
 }
 
-/// The same, with the stack tags of these sets: [`TagSet::built_in`] is one of them only if it is named.
+/// As [`convert`], with the stack tags of these sets: [`TagSet::built_in`] is one of them only if it is
+/// named.
 ///
 /// # Errors
 /// Those of [`convert`].
@@ -203,7 +205,7 @@ pub fn convert_with_tags(
     } else {
         None
     };
-    // Several files of one recording are one trace, whose name says all of them.
+    // Several files of one recording are one trace, which is named by all of them.
     let names: Vec<&str> = input.parts().iter().map(|part| part.name.as_str()).collect();
     imported.trace.file_name = names.join(";");
     write_screenshots(input, &mut imported, options.range, &mut writer)?;
@@ -231,7 +233,7 @@ pub fn convert_with_tags(
     manifest.native_names = naming.as_ref().map(Naming::counts);
     manifest.descriptions = options.described.and_then(Described::hash).map(str::to_owned);
     manifest.labels = options.labels.cloned().unwrap_or_default();
-    manifest.left_out = told(left_out);
+    manifest.left_out = listed_in_manifest(left_out);
     let written = writer.finish(manifest)?;
     Ok(Converted { written, imported, naming })
 }
@@ -299,8 +301,8 @@ fn name(
     Ok(naming)
 }
 
-/// Names the native code of an extract that is there. It is replaced when all is done; nothing changes if
-/// neither symbols nor images that tell them are found.
+/// Names the native code of an existing extract, which is replaced when all is done. Nothing changes if
+/// neither symbols nor images that name them are found.
 ///
 /// # Errors
 /// If the extract is damaged, packed or a summary, or cannot be written to.
@@ -377,7 +379,7 @@ pub fn derive_again(extract: &crate::Extract) -> Result<Written, ConvertError> {
     derive_with_tags(extract, &[TagSet::built_in()])
 }
 
-/// The same, with the stack tags of these sets.
+/// As [`derive_again`], with the stack tags of these sets.
 ///
 /// # Errors
 /// Those of [`derive_again`].
@@ -434,8 +436,8 @@ pub fn default_target(trace: &Path) -> PathBuf {
 
 /// What an extract does without.
 fn left_out_of(extract: &crate::reader::Extract) -> Names {
-    // Hashes of stacks are left out without being told. An extract that has them was made with them on
-    // purpose, and keeps them when its tables are computed anew.
+    // Hashes of stacks are left out by default, and then the manifest does not list them. An extract that has
+    // them was made with them on purpose, and keeps them when its tables are computed anew.
     let has_hashes = extract.table(StackHash::TABLE.name).is_some();
     let usual = left_out_by_default().into_iter().filter(|_| !has_hashes);
     extract.manifest().left_out.iter().cloned().chain(usual).collect()

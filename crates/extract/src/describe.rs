@@ -117,14 +117,14 @@ impl Described {
         &self.descriptions
     }
 
-    /// 16 hexadecimal digits that tell sets of files apart, by what is in them; `None` without files.
+    /// 16 hexadecimal digits that distinguish sets of files by their contents; `None` without files.
     #[must_use]
     pub fn hash(&self) -> Option<&str> {
         self.hash.as_deref()
     }
 
-    /// Tells extracts of one trace apart that were made with other files; without files it is the hash of the
-    /// trace.
+    /// Distinguishes extracts of one trace that were made with different files; without files it is the hash
+    /// of the trace.
     #[must_use]
     pub fn with_source(&self, source_hash: &str) -> String {
         match &self.hash {
@@ -191,12 +191,12 @@ fn formats(path: &Path) -> Result<Vec<PathBuf>, DescribeError> {
 
 fn read(path: &Path, limit: u64) -> Result<Vec<u8>, DescribeError> {
     let failed = |source| DescribeError::Read { path: path.to_owned(), source };
-    // Before it is opened: a pipe would wait for a writer.
+    // Checked before it is opened: opening a pipe waits for a writer.
     if !fs::metadata(path).map_err(failed)?.is_file() {
         return Err(DescribeError::NotRegular { path: path.to_owned() });
     }
     let mut bytes = Vec::new();
-    // One byte more than may be there tells a file that is too long from one that just fits.
+    // One byte more than the limit distinguishes a file that is too long from one that just fits.
     File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes)).map_err(failed)?;
     if bytes.len() as u64 > limit {
         return Err(DescribeError::TooLarge { path: path.to_owned(), limit: format!("{limit} bytes") });

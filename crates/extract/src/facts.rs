@@ -48,7 +48,7 @@ struct Fact {
 }
 
 impl Facts {
-    /// Looks for the files of the parts of a trace. What cannot be read is said and left out.
+    /// Looks for the files of the parts of a trace. Files that cannot be read are reported and left out.
     pub(crate) fn beside(input: &Input) -> Self {
         let paths: BTreeSet<PathBuf> =
             input.parts().iter().flat_map(|part| paths(&part.path, &part.name)).collect();
@@ -64,8 +64,8 @@ impl Facts {
     }
 }
 
-/// The names that the file can have: of the file that was named, and of the trace in an archive, with or
-/// without the ending of these.
+/// The paths that the file can have: by the file that was named or by the trace in an archive, with or
+/// without their endings.
 fn paths(path: &Path, trace: &str) -> Vec<PathBuf> {
     let Some(folder) = path.parent() else { return Vec::new() };
     let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -75,7 +75,7 @@ fn paths(path: &Path, trace: &str) -> Vec<PathBuf> {
     names.iter().filter(|name| !name.is_empty()).map(|name| folder.join(format!("{name}{ENDING}"))).collect()
 }
 
-/// Reads a file; without a problem if there is none.
+/// Reads a file. A missing one is the error `None`.
 fn read(path: &Path) -> Result<Vec<MachineFact>, Option<String>> {
     let is_file = path.symlink_metadata().is_ok_and(|found| found.is_file());
     // Links are not followed.
@@ -109,7 +109,7 @@ fn parse(bytes: &[u8]) -> Result<Vec<MachineFact>, String> {
         .collect())
 }
 
-/// A value as text; lists with `;` between. Nothing and objects are no values.
+/// A value as text; a list has `;` between its values. `null` and objects are no values.
 fn text(value: Value) -> Option<String> {
     match value {
         Value::Null | Value::Object(_) => None,
@@ -162,10 +162,10 @@ mod tests {
             ]
         }"#;
         let facts = parse(file.as_bytes()).unwrap();
-        let told: Vec<_> =
+        let parsed: Vec<_> =
             facts.iter().map(|fact| (&*fact.name, &*fact.value, fact.source.as_deref())).collect();
         assert_eq!(
-            told,
+            parsed,
             [
                 ("gpu", "Contoso X1", Some("WMI Win32_VideoController")),
                 ("memory_modules", "4", Some("recorder 2.1")),

@@ -1,8 +1,7 @@
-//! Rows that another reader has become an extract.
+//! Rows of other readers become an extract.
 //!
-//! Traces are not the only source of extracts: what another program kept of a trace can be one, too. Its
-//! reader writes rows to a [`Sink`] as the import of a trace does, and says here what the manifest should
-//! say.
+//! Traces are not the only source of extracts: another is what some other program kept of a trace. Its reader
+//! writes rows to a [`Sink`] as the import of a trace does, and says here what the manifest should say.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -40,7 +39,7 @@ pub struct Foreign {
     pub labels: BTreeMap<String, String>,
 }
 
-/// What became of them.
+/// The extract that rows became.
 #[derive(Debug)]
 pub struct FromForeign {
     /// The extract.

@@ -1,4 +1,4 @@
-//! What tells traces apart.
+//! Hashes that distinguish traces.
 
 use std::io;
 
@@ -14,6 +14,8 @@ pub(crate) fn source_hash<S: ByteSource>(sources: &[S]) -> Result<String, (usize
         let size = source.size();
         // The size is hashed too: two files may agree at both ends and differ in length.
         hasher.update(&size.to_le_bytes());
+        // Both ends and not the whole: traces have gigabytes. The header event with its times lies at the
+        // start.
         for offset in [0, size.saturating_sub(END)] {
             let part = read(source, offset).map_err(|e| (index, e))?;
             hasher.update(&part);
@@ -32,7 +34,7 @@ pub fn digest(parts: &[&[u8]]) -> String {
     short(hasher.finalize())
 }
 
-/// The first 16 hexadecimal digits, which tell apart what one disk holds.
+/// The first 16 hexadecimal digits, enough to distinguish everything on one disk.
 pub(crate) fn short(hash: blake3::Hash) -> String {
     hash.to_hex().chars().take(16).collect()
 }

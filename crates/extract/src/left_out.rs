@@ -1,4 +1,4 @@
-//! Tables that an extract does without, since whoever made it did not want them (`--tables`).
+//! Tables that an extract does without, because its maker did not want them (`--tables`).
 
 use std::collections::BTreeSet;
 
@@ -38,8 +38,8 @@ fn choosable() -> impl Iterator<Item = &'static Table> {
     TABLES.iter().chain(DERIVED).filter(move |table| !is_always(table)).copied()
 }
 
-/// What an extract of that detail leaves out where only tables are wanted for whose name that holds. Stacks
-/// stay where a table that is kept has some. Rows that summaries have nothing of in any case do not count.
+/// What an extract of that detail leaves out if only the tables that `is_wanted` accepts by name are wanted.
+/// Stacks stay if a table that is kept has some. Row tables, which summaries never have, do not count there.
 #[must_use]
 pub fn left_out(detail: Detail, is_wanted: impl Fn(&str) -> bool) -> Names {
     let is_summary = detail == Detail::Summary;
@@ -58,16 +58,16 @@ pub fn left_out(detail: Detail, is_wanted: impl Fn(&str) -> bool) -> Names {
     out.map(|table| table.name.to_owned()).collect()
 }
 
-/// What extracts leave out if nothing is said: numbers of stacks do not compress, would make a summary a
-/// third larger, and can be computed from what is there.
+/// What extracts leave out by default: numbers of stacks do not compress, would make a summary a third
+/// larger, and can be computed from the other tables.
 #[must_use]
 pub fn left_out_by_default() -> Names {
     Names::from([StackHash::TABLE.name.to_owned()])
 }
 
-/// What a manifest says that an extract does without: what is usual is not said.
+/// The tables that a manifest lists as left out; those that are left out by default are not listed.
 #[must_use]
-pub fn told(left_out: Names) -> Names {
+pub fn listed_in_manifest(left_out: Names) -> Names {
     let usual = left_out_by_default();
     left_out.into_iter().filter(|table| !usual.contains(table)).collect()
 }

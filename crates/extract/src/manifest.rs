@@ -1,4 +1,4 @@
-//! `manifest.json`: what an extract is of, and what is in it.
+//! `manifest.json`: which trace an extract was made of, and what is in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -79,7 +79,7 @@ pub struct Manifest {
     pub clock: Clock,
     /// The recorded machine.
     pub machine: Machine,
-    /// 16 hexadecimal digits that tell apart the files that described events (`--tmf`, `--manifest`), by
+    /// 16 hexadecimal digits that distinguish the files that described events (`--tmf`, `--manifest`) by
     /// their content; missing if none were named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub descriptions: Option<String>,
@@ -98,8 +98,8 @@ pub struct Manifest {
     /// What its maker wrote on it: names, and what each stands for here.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
-    /// Tables that whoever made it did not want, computed ones included, see [`left_out`](crate::left_out):
-    /// that they have no rows says nothing of the trace.
+    /// Tables that its maker did not want, computed ones included, see [`left_out`](crate::left_out): that
+    /// they have no rows says nothing about the trace.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub left_out: BTreeSet<String>,
     /// Tables with rows, by name; derived ones have their own manifest. All others have files without rows.
@@ -146,8 +146,8 @@ impl Manifest {
         })
     }
 
-    /// The command that makes the extract at `path` anew with all its tables, with the traces as this names
-    /// them.
+    /// The command that makes the extract at `path` anew with all its tables, with the traces as the manifest
+    /// names them.
     #[must_use]
     pub fn command(&self, path: &Path) -> String {
         command(path, self.detail.name(), self.source.clone())
@@ -197,7 +197,8 @@ impl Detail {
 pub struct TraceSource {
     /// Its files in the order in which they were read.
     pub files: Vec<SourceFile>,
-    /// 16 hexadecimal digits that tell traces apart, see [`Input::source_hash`](crate::Input::source_hash).
+    /// 16 hexadecimal digits that distinguish traces, see
+    /// [`Input::source_hash`](crate::Input::source_hash).
     pub hash: String,
 }
 
@@ -371,6 +372,8 @@ fn parse<T: for<'a> Deserialize<'a>>(
     format: &str,
 ) -> StoreResult<T> {
     let damaged = |expected: String| StoreError::Manifest { path: path.to_owned(), name, expected };
+    // The rest of another major version may have any form, so only this part is read before the version is
+    // judged.
     let head: Head = serde_json::from_slice(bytes).map_err(|e| damaged(format!("a manifest ({e})")))?;
     if head.format != format {
         return Err(damaged(format!("the format {format:?}, found {:?}", head.format)));

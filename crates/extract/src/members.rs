@@ -15,7 +15,7 @@ use crate::{Error, Result};
 /// A file, or a member of an archive that was unpacked into a temporary one.
 #[derive(Debug)]
 pub struct OpenedFile {
-    /// Path in the archive, with the names of archives around it; of a file that lies in none its name.
+    /// Path in the archive, with the names of archives around it; the name of a file that lies in none.
     pub path: String,
     /// Name without folders.
     pub name: String,

@@ -16,7 +16,7 @@ use crate::source::{Source, is_remote};
 use crate::spool::Spool;
 use crate::{Error, Result};
 
-/// What was opened.
+/// The files that were opened, as one session.
 pub struct Input {
     session: Session,
     parts: Vec<Part>,
@@ -61,7 +61,7 @@ impl Input {
         &self.parts
     }
 
-    /// 16 hexadecimal digits that tell traces apart without reading all of them: the first 8 bytes of BLAKE3
+    /// 16 hexadecimal digits that distinguish traces without reading all of them: the first 8 bytes of BLAKE3
     /// over, for each file in its order, its size in bytes (8 bytes, little endian), its first MiB and its
     /// last MiB, unpacked. Of a file with less than a MiB both are the whole file. The header event lies in
     /// the first buffer, so it is in it.

@@ -17,7 +17,7 @@ const LARGE: u64 = u32::MAX as u64;
 impl Extract {
     /// Writes the extract as one file that can be mailed and is read in place: `zip`, named `NAME.etwx.zip`
     /// by custom. Members are stored as they are, since tables are compressed already, below the folder
-    /// `NAME.etwx`. The file appears when it is complete; one that is there is replaced if it is a packed
+    /// `NAME.etwx`. The file appears when it is complete; an existing one is replaced if it is a packed
     /// extract. The same extract gives the same bytes.
     ///
     /// # Errors

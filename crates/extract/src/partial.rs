@@ -62,10 +62,10 @@ impl Partial {
         &self.target
     }
 
-    /// Puts the folder under its name, in place of what is there.
+    /// Puts the folder under its name, in place of whatever lies there.
     ///
     /// # Errors
-    /// If the system refuses it; what was there is there then.
+    /// If the system refuses it; whatever lay there before remains.
     pub fn publish(self) -> StoreResult<()> {
         // The bytes have to be on the disk before the name is: after a power failure the name would otherwise
         // stand for a folder with empty files.
@@ -76,7 +76,7 @@ impl Partial {
         // Dropping removes the partial folder, and with it what was replaced.
     }
 
-    /// Puts one file of the folder under the name of the target, in place of a file that is there.
+    /// Puts one file of the folder under the name of the target, in place of an existing file.
     pub(crate) fn publish_file(self, file: &Path) -> StoreResult<()> {
         sync_tree(&self.content)?;
         fs::rename(file, &self.target).map_err(StoreError::io("put the finished file at", &self.target))?;
@@ -88,7 +88,7 @@ impl Partial {
         let mut moved = None;
         let put = self.put_with(exchange, &mut moved);
         if let (Err(_), Some(before)) = (&put, moved) {
-            // Somebody else's may be there by now; else what was there comes back.
+            // Put back what was moved away, unless somebody else has taken the name by now.
             let _ = rename_new(&before, &self.target);
         }
         put
@@ -108,8 +108,8 @@ impl Partial {
             if exchange(&self.content, &self.target).is_ok() {
                 return Ok(());
             }
-            // No exchange here, or somebody else was faster: move what is there out of the way and begin
-            // again.
+            // The system has no exchange, or somebody else was faster: move what lies there out of the way
+            // and start again.
             let away = self.folder.join(format!("replaced-{attempt}"));
             match fs::rename(&self.target, &away) {
                 Ok(()) => *moved = Some(away),

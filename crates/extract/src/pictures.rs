@@ -14,11 +14,11 @@ const MAX_PICTURES: usize = 20_000;
 /// FILETIME of 1970-01-01.
 const UNIX_FILETIME: i64 = 116_444_736_000_000_000;
 
-/// What lies beside a trace.
+/// Pictures beside a trace.
 #[derive(Debug, Default)]
 pub(crate) struct Pictures {
     pub(crate) all: Vec<Picture>,
-    /// Whether there are more of them.
+    /// Whether the folder has more of them.
     pub(crate) cut: bool,
 }
 
@@ -36,6 +36,7 @@ impl Pictures {
                 }
             }
         }
+        // Folders are listed in any order; rows must not depend on it.
         found.all.sort_by(|a, b| (&a.folder, &a.name).cmp(&(&b.folder, &b.name)));
         found.all.truncate(MAX_PICTURES);
         found

@@ -11,11 +11,11 @@ use std::sync::{Mutex, Once, PoisonError};
 thread_local! {
     /// How many callers up the stack of this thread catch panics.
     static CATCHING: Cell<u32> = const { Cell::new(0) };
-    /// What the last one said.
+    /// The message of the last panic.
     static SAID: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// What the last panic of a thread said that is [all quiet](thread).
+/// The message of the last panic on a thread that is [all quiet](thread).
 static OF_THREADS: Mutex<Option<String>> = Mutex::new(None);
 
 /// Runs something that may panic.

@@ -126,7 +126,7 @@ fn free_bytes(dir: &Path) -> Option<u64> {
     fs.f_bavail.checked_mul(fs.f_frsize)
 }
 
-/// Unknown here: writing tells.
+/// Unknown here; a full disk is noticed when writing fails.
 #[cfg(not(unix))]
 fn free_bytes(_dir: &Path) -> Option<u64> {
     None

@@ -26,7 +26,7 @@ pub enum StoreError {
         /// The target.
         path: PathBuf,
     },
-    /// The folder that the extract should lie in is not there.
+    /// The folder that the extract should lie in does not exist.
     #[error("the folder {} does not exist", path.display())]
     NoParent {
         /// The missing folder.
@@ -160,8 +160,7 @@ impl StoreError {
         move |source| Self::Io { doing, path: path.to_owned(), source }
     }
 
-    /// An error of a table once more, for those who have only a look at it: engines hand errors on as
-    /// references.
+    /// A copy of an error of a table, for callers that have only a reference: engines hand errors on so.
     #[must_use]
     pub fn of_table_again(&self) -> Option<Self> {
         Some(match self {

@@ -40,7 +40,7 @@ impl Input {
 
     /// Unpacks all symbol files into `folder`, which has to exist: `name.pdb/IDENTITY/name.pdb` as in a
     /// symbol store where the archive has it like that, else `name.pdb`. Nothing else of the paths in the
-    /// archive is used, and nothing that is there is replaced. Files that are damaged, too large for the
+    /// archive is used, and no existing file is replaced. Files that are damaged, too large for the
     /// limits, too many, or have the name of another one are left out; the answer says so. `go_on` is asked
     /// before each file; what it breaks off stays incomplete.
     ///
@@ -74,8 +74,8 @@ impl Input {
                 }
                 Some(path) => match keep(symbol, &folder.join(&path), &mut open, &mut spool) {
                     Ok(()) => (Some(folder.join(path)), None),
-                    // A folder that cannot be written to is an error of the user's system and ends it; what
-                    // is wrong with one member is said of that member.
+                    // A folder that cannot be written to is an error of the user's system and ends the loop;
+                    // what is wrong with one member is reported for that member only.
                     Err(error @ Error::Keep { .. }) => return Err(error),
                     Err(error) => (None, Some(error.to_string())),
                 },

@@ -1,4 +1,4 @@
-//! With which stack tags derived tables were made.
+//! The stack tags that derived tables were made with.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;

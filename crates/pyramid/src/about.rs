@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 
 /// Version of the pages: rises when their layout or what they mean changes, so that older ones are made anew.
 pub(crate) const VERSION: u32 = 2;
-/// Its file in the folder.
+/// Its file, in the folder of the pages.
 const FILE: &str = "about.json";
 /// No such file is that long; a larger one is not read.
 const MAX_BYTES: u64 = 64 << 20;
@@ -25,7 +25,7 @@ pub(crate) struct About {
     pub(crate) fingerprint: String,
     /// Tables that were read, by name.
     pub(crate) tables: BTreeMap<String, TableAbout>,
-    /// How many levels there are of each kind of sums, by name.
+    /// How many levels each kind of sums has, by name.
     pub(crate) levels: BTreeMap<String, usize>,
     /// Files with their sizes.
     pub(crate) files: BTreeMap<String, u64>,
@@ -36,9 +36,9 @@ pub(crate) struct About {
 pub(crate) struct TableAbout {
     /// Its rows.
     pub(crate) rows: u64,
-    /// Begin of what begins first.
+    /// Start of the row that starts first.
     pub(crate) from: i64,
-    /// End of what ends last; moments have one nanosecond here.
+    /// End of the row that ends last; a moment has a length of one nanosecond here.
     pub(crate) to: i64,
     /// Stretches of rows, each with the number of its first row and the end of that one: rows in front of it
     /// are over by then.
@@ -46,7 +46,7 @@ pub(crate) struct TableAbout {
 }
 
 impl About {
-    /// Reads it if the folder is whole: all of its files are there in their sizes.
+    /// Reads the description of a folder if it is whole: all of its files exist in their sizes.
     pub(crate) fn read(folder: &Path) -> Option<Self> {
         // A folder of pages may come with an extract of a stranger: a link or a special file in it is not
         // followed or read.

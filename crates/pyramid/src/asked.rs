@@ -1,4 +1,4 @@
-//! What is asked of a pyramid and what it answers: times and counts, never names.
+//! Requests to a pyramid and its answers: times and counts, never names.
 
 /// What a lane stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -11,13 +11,13 @@ pub enum LaneKind {
     Thread,
 }
 
-/// Beginning and end in nanoseconds from the start of the trace; the end is not in it. Any two numbers may be
-/// asked for: what lies outside of the trace has nothing in it.
+/// Start and end in nanoseconds from the start of the trace; the end is excluded. Any two numbers may be
+/// asked for: a range outside of the trace is empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Range {
-    /// Where it begins.
+    /// Its start.
     pub from_ns: i64,
-    /// Where it ends.
+    /// Its end.
     pub to_ns: i64,
 }
 
@@ -75,7 +75,7 @@ pub struct TimelineRequest {
 /// States of lanes over time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timeline {
-    /// What goes for all of it.
+    /// What holds for the whole timeline.
     pub header: TimelineHeader,
     /// Name and values of each column: for each lane in the order that was asked for, one value for each
     /// bucket. Of processes and threads [`THREAD_COLUMNS`], of processors [`CORE_COLUMNS`].
@@ -84,7 +84,7 @@ pub struct Timeline {
     pub source: Source,
 }
 
-/// What a timeline says beside its columns.
+/// What a timeline says besides its columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimelineHeader {
     /// The range as the buckets divide it: it begins and ends at most one bucket outside of what was asked.
@@ -191,18 +191,18 @@ pub struct LanesRequest {
     pub selection: Selection,
     /// The part of the trace whose sums are wanted.
     pub range: Range,
-    /// How many, at most.
+    /// How many lanes, at most.
     pub limit: usize,
-    /// How many are left out in front of those.
+    /// How many lanes are left out before those.
     pub offset: usize,
 }
 
 /// Lanes with anything in the range: those with most CPU first, processors by number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LanesAnswer {
-    /// In order.
+    /// The lanes, in their order.
     pub lanes: Vec<Lane>,
-    /// How many there are in all.
+    /// How many lanes there are in all.
     pub total: usize,
     /// How the answer came about.
     pub source: Source,
@@ -234,14 +234,15 @@ pub struct MomentRequest {
     pub key: i32,
     /// The moment.
     pub at_ns: i64,
-    /// If nothing is at that moment, what is nearest within this many nanoseconds; [`MAX_WITHIN_NS`] at most.
+    /// If the lane did nothing at that moment, the nearest slice within this many nanoseconds counts;
+    /// [`MAX_WITHIN_NS`] at most.
     pub within_ns: i64,
 }
 
 /// How far around a moment is looked, at most.
 pub const MAX_WITHIN_NS: i64 = 1 << 30;
 
-/// What was there at a moment of a lane.
+/// What a lane did at a moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moment {
     /// What it was doing; `None` if the trace does not say.
@@ -262,7 +263,7 @@ pub enum State {
 }
 
 impl State {
-    /// The word for it.
+    /// Its name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -5,19 +5,19 @@ use crate::part::{Dim, Part, bounded};
 use crate::pieces::{FINEST, Run};
 use crate::store::{Store, shift};
 
-/// Buckets of an answer: of one width, and beginning at multiples of it, so that a picture does not change
+/// Buckets of an answer: all of one width, starting at multiples of it, so that a picture does not change
 /// when it is moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Grid {
-    /// Where the first one begins.
+    /// Start of the first bucket.
     pub(crate) from: i64,
     pub(crate) width: i64,
     pub(crate) count: usize,
-    /// The level that they are added up from; nothing where that is rows.
+    /// The level that they are added up from; `None` if rows are.
     pub(crate) level: Option<usize>,
 }
 
-/// A part of time that numbers can be made with. An empty one has a nanosecond.
+/// A range whose differences fit into a number. An empty one gets the length of a nanosecond.
 pub(crate) fn bounds(range: Range) -> (i64, i64) {
     let (from, to) = (bounded(range.from_ns), bounded(range.to_ns));
     (from, to.max(from.saturating_add(1)))
@@ -67,8 +67,8 @@ impl Grid {
         Range { from_ns: self.from, to_ns: self.to() }
     }
 
-    /// Says how the answer came about.
-    pub(crate) fn tell(&self, source: &mut Source) {
+    /// Notes in `source` which level the answer was computed from.
+    pub(crate) fn note_level(&self, source: &mut Source) {
         source.level_ns = self.level.map(|level| 1 << shift(level));
     }
 

@@ -22,14 +22,14 @@ pub(crate) struct Levels {
 
 #[derive(Default)]
 struct Level {
-    /// Begun with its first record.
+    /// Created with its first record.
     writer: Option<PageWriter>,
     /// Makes the next level.
     roll: Roll,
 }
 
 impl Levels {
-    /// So many levels that the topmost has a bucket or two for that part of time.
+    /// With enough levels that the topmost has a bucket or two for that part of time.
     pub(crate) fn new(folder: &Path, dim: Dim, (from, to): (i64, i64)) -> Self {
         let span = to.saturating_sub(from).max(1);
         let mut count = 1;

@@ -4,7 +4,7 @@
 //! folder of *pages*. What is asked then reads as many rows as the picture has buckets, whatever the size of
 //! the trace. What the numbers mean is defined in `docs/numbers/timeline.md`.
 //!
-//! This crate knows tables and times. It knows no names, no SQL and nobody who asks.
+//! This crate knows tables and times. It knows no names, no SQL and none of its callers.
 
 #![forbid(unsafe_code)]
 

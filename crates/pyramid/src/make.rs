@@ -21,7 +21,7 @@ use crate::tables::{self, Facts, Rows};
 /// How long whoever waits for threads sleeps before it looks at them again.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// How far building is.
+/// How far building has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     /// Rows that were read.
@@ -30,7 +30,7 @@ pub struct Progress {
     pub of: u64,
 }
 
-/// Hears how far it is, and says whether to go on.
+/// Gets the progress, and returns whether to go on.
 pub(crate) type OnProgress<'a> = &'a mut dyn FnMut(Progress) -> bool;
 
 /// Writes all pages of an extract into an empty folder.
@@ -108,7 +108,7 @@ fn sum_up(
     })
 }
 
-/// Writes the levels of one kind of sums; with how many there are.
+/// Writes the levels of one kind of sums; returns how many there are.
 fn levels_of(
     dim: Dim,
     sorter: Sorter,

@@ -1,4 +1,4 @@
-//! What was there at a moment of a lane.
+//! What a lane did at a moment.
 
 use arrow_array::RecordBatch;
 use etwkit_trace::derive::MissingColumn;
@@ -16,6 +16,7 @@ pub(crate) fn answer(store: &Store, request: &MomentRequest) -> Result<Moment> {
     let dim = match request.kind {
         LaneKind::Core => Dim::Core,
         LaneKind::Thread => Dim::Thread,
+        // A process has many threads, so no single slice can be its answer.
         LaneKind::Process => return Ok(Moment { slice: None, source }),
     };
     let table = store.table(dim).filter(|table| table.rows == Rows::Switches);

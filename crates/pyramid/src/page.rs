@@ -27,13 +27,13 @@ use crate::part::SLOTS;
 use crate::spill::Record;
 use crate::two::both;
 
-/// Rows of a page: what a reader decodes at least of each lane.
+/// Rows of a page: the least that a reader decodes for a lane.
 const PAGE_ROWS: usize = 1024;
 /// Rows of a row group, which a writer holds.
 const GROUP_ROWS: usize = 1 << 18;
 /// Rows that are handed to the encoder or the reader at a time.
 const BATCH_ROWS: usize = 8192;
-/// Most values of a row are nothing, which the fastest level sees as well as any.
+/// Most values of a row are 0, which the fastest level compresses as well as any other.
 const ZSTD_LEVEL: i32 = 1;
 /// Names of the keys. The first value follows as `v0`, a second one as `v1`; where there are more, all but
 /// the first lie in one column, `rest`, eight bytes each: whoever wants one of them wants most, and a page of
@@ -51,12 +51,12 @@ pub(crate) struct PageWriter {
     writer: ArrowWriter<File>,
     schema: Arc<Schema>,
     columns: Vec<Vec<i64>>,
-    /// What `rest` has, and how many values that are for each record.
+    /// Bytes of the column `rest` that are not written yet, and how many values it has for each record.
     rest: (Vec<u8>, usize),
 }
 
 impl PageWriter {
-    /// Begins a file whose records have that many values.
+    /// Starts a file whose records have that many values.
     pub(crate) fn create(path: &Path, slots: usize) -> Result<Self> {
         let single = if slots > SINGLE { 1 } else { slots };
         let names = KEYS.iter().map(|name| (*name).to_owned()).chain((0..single).map(|n| format!("v{n}")));
@@ -248,7 +248,7 @@ struct Columns<'b> {
 }
 
 impl<'b> Columns<'b> {
-    /// Nothing if they are not those that are written.
+    /// `None` if the columns are not those that this program writes.
     fn of(batch: &'b RecordBatch, slots: &[usize]) -> Option<Self> {
         let (keys, values) = batch.columns().split_at_checked(KEYS.len())?;
         let keys = keys.iter().map(numbers).collect::<Option<_>>()?;
@@ -323,6 +323,7 @@ fn pages(metadata: &ParquetMetaData) -> Vec<PageAt> {
         let bounds = |column: usize, page: usize| {
             let index = metadata.column_index().and_then(|index| index.get(group)?.get(column));
             let ColumnIndexMetaData::INT64(index) = index? else { return None };
+            // A damaged index can have another number of pages than the one that says where they lie.
             let is_same = index.min_values().len() == starts.len();
             is_same.then_some((*index.min_values().get(page)?, *index.max_values().get(page)?))
         };

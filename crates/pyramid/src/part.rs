@@ -2,7 +2,7 @@
 
 /// Values of a sum; most kinds of sums use the first few of them.
 pub(crate) const SLOTS: usize = 10;
-/// Time running; of other sums than those of threads the amount.
+/// Time running; the amount in sums of anything but threads.
 pub(crate) const RUNNING: usize = 0;
 /// Time ready.
 pub(crate) const READY: usize = 1;
@@ -70,7 +70,7 @@ impl Dim {
         }
     }
 
-    /// Its number in files.
+    /// Its number in the files of pages.
     pub(crate) const fn number(self) -> i64 {
         self as i64
     }
@@ -102,7 +102,7 @@ pub(crate) fn bounded(time: i64) -> i64 {
 /// amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Part {
-    /// Row of the table that it is of.
+    /// Number of its row in the table.
     pub(crate) row: i64,
     pub(crate) dim: Dim,
     pub(crate) key: i32,

@@ -75,6 +75,7 @@ pub(crate) fn cut(part: &Part, mut on_run: impl FnMut(Run)) {
 /// Adds two sums.
 pub(crate) fn add(to: &mut Values, values: &Values) {
     for (to, value) in to.iter_mut().zip(values) {
+        // Wrapping, so that taking a run out of a sum again gives exactly what was there before.
         *to = to.wrapping_add(*value);
     }
 }
@@ -85,8 +86,8 @@ fn subtract(from: &mut Values, values: &Values) {
     }
 }
 
-/// Adds up runs of one key that come in the order of their first buckets and may overlap: gives runs that do
-/// not.
+/// Adds up runs of one key, which come in the order of their first buckets and may overlap, to runs that do
+/// not overlap.
 #[derive(Debug, Default)]
 pub(crate) struct Sweep {
     /// Bucket up to which all was given.
@@ -112,7 +113,7 @@ impl Sweep {
         }
     }
 
-    /// Gives all that is left, and is empty then.
+    /// Gives everything that is left, and is empty afterwards.
     pub(crate) fn finish(&mut self, on_run: &mut dyn FnMut(Run)) {
         self.advance(i64::MAX, on_run);
         *self = Self::default();

@@ -14,10 +14,10 @@ use crate::store::Store;
 use crate::tables::Rows;
 use crate::{folder, moment, series, sums, timeline};
 
-/// What lies where in time.
+/// What part of time a pyramid covers, and from what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// First moment that anything is known of.
+    /// First moment of which anything is known.
     pub from_ns: i64,
     /// Behind the last one.
     pub to_ns: i64,
@@ -74,7 +74,7 @@ impl Pyramid {
         self.store.open_files(go_on)
     }
 
-    /// What lies where in time.
+    /// What part of time a pyramid covers, and from what.
     #[must_use]
     pub const fn bounds(&self) -> Bounds {
         self.bounds
@@ -107,7 +107,7 @@ impl Pyramid {
         sums::answer(&self.store, request)
     }
 
-    /// What was there at a moment of a lane.
+    /// What a lane did at a moment.
     ///
     /// # Errors
     /// If there are no context switches, or a file is damaged.

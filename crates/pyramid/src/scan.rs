@@ -20,7 +20,7 @@ use crate::tables::Rows;
 const SEGMENT_ROWS: u64 = 1 << 14;
 /// A segment has that many times as many rows as there are sums to write down in front of it.
 const ROWS_PER_SUM: u64 = 8;
-/// Rows that may be out of order. They are held in memory by whoever asks.
+/// Rows that may be out of order. Each answer holds all of them in memory.
 const MAX_LOOSE: u64 = 1 << 20;
 
 /// The number of what is not in order, in place of that of a segment.
@@ -31,7 +31,7 @@ pub(crate) const fn segment_key(segment: i64, dim: Dim) -> i64 {
     (segment << 4) | dim.number()
 }
 
-/// What is known of a key so far.
+/// Sums of a key so far.
 #[derive(Default)]
 struct State {
     sums: Values,
@@ -218,7 +218,7 @@ fn record((key, sub): (i32, i32), run: &Run) -> Record {
     Record { keys: [i64::from(key), i64::from(sub), run.first, run.last], values: run.values }
 }
 
-/// What reaches into a segment from behind it, as it was written: which values to read, and the part.
+/// A part that reaches into a segment from behind it, from its record.
 pub(crate) fn reaching(record: &Record) -> Option<Part> {
     let [tag, key, sub, _] = record.keys;
     let [slot, start, end, amount, row, ..] = record.values;

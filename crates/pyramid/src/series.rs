@@ -43,7 +43,7 @@ pub(crate) fn answer(store: &Store, request: &SeriesRequest) -> Result<SeriesAns
         }
     }
     let grid = Grid::new(store, &[asked.dim], request.range, request.buckets);
-    grid.tell(&mut source);
+    grid.note_level(&mut source);
     let mut bands = Bands::new(totals, top(request), grid);
     if let Some(level) = grid.level {
         let dim = (asked.dim, level);
@@ -167,8 +167,8 @@ struct Bands {
 
 impl Bands {
     fn new(totals: BTreeMap<i32, i64>, top: usize, grid: Grid) -> Self {
-        // What belongs to no known process never has a band of its own, however large it is: nobody could be
-        // told whose it is.
+        // What belongs to no known process never has a band of its own, however large it is: a reader
+        // could not look up whose it is.
         let (named, unnamed): (Vec<_>, Vec<_>) = totals.into_iter().partition(|(key, _)| *key != UNKNOWN);
         let mut named: Vec<(i32, i64)> = named;
         // Of equal totals the smaller key comes first, so that bands do not change places between two
@@ -201,7 +201,8 @@ impl Bands {
     }
 }
 
-/// Events are counted by whole seconds: buckets have one at least, and a second belongs to where it begins.
+/// Events are counted by whole seconds: a bucket has at least one, and a second belongs to the bucket in
+/// which it starts.
 fn events(store: &Store, request: &SeriesRequest) -> Result<SeriesAnswer> {
     let mut source = Source::default();
     let Selection { processes, threads, cores } = &request.selection;

@@ -12,7 +12,7 @@ use crate::part::{SLOTS, Values};
 /// A row of a file of pages: four keys, by which rows are sorted, and values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct Record {
-    /// What it is of.
+    /// What its sum is of.
     pub(crate) keys: [i64; 4],
     /// Its sum.
     pub(crate) values: Values,
@@ -45,8 +45,8 @@ impl Sorter {
     }
 
     fn spill(&mut self, folder: &Path) -> io::Result<()> {
-        // The sort need not be stable: records are compared with their values too, so that equal ones cannot
-        // be told apart.
+        // The sort need not be stable: records are compared with their values too, so equal ones are
+        // identical.
         self.held.sort_unstable();
         let mut bytes = Vec::new();
         for record in self.held.drain(..) {
@@ -101,7 +101,7 @@ struct Run {
 }
 
 impl Sorted {
-    /// The next one; nothing at the end.
+    /// The next record; `None` at the end.
     pub(crate) fn next(&mut self) -> io::Result<Option<Record>> {
         let Some(Reverse((_, place))) = self.heap.peek() else { return Ok(None) };
         let following = self.following(*place)?;
@@ -161,6 +161,7 @@ fn encode(record: &Record, bytes: &mut Vec<u8>) {
     let mask = numbers().enumerate().filter(|(_, n)| **n != 0).fold(0u16, |mask, (bit, _)| mask | 1 << bit);
     bytes.extend(mask.to_le_bytes());
     for number in numbers().filter(|number| **number != 0) {
+        // Zigzag, so that small negative numbers take few bytes as well.
         let mut left = ((number << 1) ^ (number >> 63)).cast_unsigned();
         while left > 0x7F {
             bytes.push((left & 0x7F) as u8 | 0x80);

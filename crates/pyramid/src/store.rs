@@ -25,11 +25,11 @@ const MAX_ROWS: u64 = 2_000_000;
 /// Sums by key.
 type Sums = HashMap<(i32, i32), Values>;
 
-/// Hears of a run of buckets with equal sums: its key, the run, and the width of its buckets.
+/// Gets each run of buckets with equal sums: its key, the run, and the width of its buckets.
 type OnRun<'f> = &'f mut dyn FnMut((i32, i32), &Run, u32);
 
-/// A file that is opened when it is first needed. Each has a lock of its own, so that whoever needs a small
-/// one does not wait for a large one.
+/// A file that is opened when it is first needed. Each has its own lock, so that a request for a small file
+/// does not wait until a large one is open.
 #[derive(Debug)]
 struct Opened<T>(Mutex<Option<Arc<T>>>);
 
@@ -190,7 +190,7 @@ impl Store {
         Ok(())
     }
 
-    /// Gives all parts of rows that touch a part of time, and some beside it.
+    /// Gives all parts of rows that touch a part of time, and some that lie near it.
     pub(crate) fn parts(
         &self,
         table: &Table,
@@ -208,7 +208,7 @@ impl Store {
         Ok(())
     }
 
-    /// Sums up to the end of a part of time less those up to its begin, by key: the exact sums of that part.
+    /// Sums up to the end of a part of time less those up to its start, by key: the exact sums of that part.
     pub(crate) fn sums(
         &self,
         dim: Dim,
@@ -234,7 +234,7 @@ impl Store {
         Ok(sums.into_iter().filter(|(_, values)| values.iter().any(|value| *value != 0)).collect())
     }
 
-    /// Sums of what lies in front of a moment.
+    /// Sums of everything before a moment.
     fn up_to(
         &self,
         table: &Table,
@@ -243,7 +243,7 @@ impl Store {
         source: &mut Source,
         on_sum: &mut dyn FnMut((i32, i32), &Values),
     ) -> Result<()> {
-        // Nothing lies in front of the first part, so no segment has to be read.
+        // Nothing lies before the first part, so no segment has to be read.
         if time <= table.about.from {
             return Ok(());
         }
@@ -277,7 +277,8 @@ impl Store {
             }
         };
         if !is_over {
-            // Sums in front of the segment hold all of rows that were over by then, also what is later.
+            // Sums in front of the segment hold rows that were over by then in full, including what lies
+            // after `time`.
             self.rows(table, (segment.saturating_sub(1), segment), source, &mut |part| {
                 put(part, part.before(time).saturating_sub(part.whole()));
             })?;

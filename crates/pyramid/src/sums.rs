@@ -64,7 +64,7 @@ fn threads(store: &Store, kind: LaneKind, request: &LanesRequest, source: &mut S
     Ok(lanes)
 }
 
-/// All processors that were asked for, also those on which nothing ran.
+/// All processors that were asked for, including those on which nothing ran.
 fn cores(store: &Store, request: &LanesRequest, source: &mut Source) -> Result<Vec<Lane>> {
     let Selection { processes, threads, cores } = &request.selection;
     source.not_applied.extend(threads.as_ref().map(|_| Field::Thread));

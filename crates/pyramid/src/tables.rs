@@ -92,8 +92,8 @@ impl Rows {
     }
 }
 
-/// Which tables an extract has. Where there are context switches, samples say nothing of the time line that
-/// those do not.
+/// Which tables an extract has. Samples are used only without context switches, which say more precisely what
+/// ran.
 pub(crate) fn of(extract: &Extract) -> Vec<Rows> {
     let has = |rows: &Rows| extract.table(rows.table()).is_some_and(|file| file.rows > 0);
     let first = |candidates: &[Rows]| candidates.iter().copied().find(has);
@@ -212,7 +212,7 @@ fn switches(batch: &RecordBatch, first: i64, facts: &Facts, to: &mut Parts) -> R
         let from = entry.zip(was_ready).map(|(entry, ready)| entry.saturating_sub(ready));
         to.stretch(state(READY), from.or(wakes).or(begin), was_ready);
         let ran_from = entry.or(exit.zip(length).map(|(exit, length)| exit.saturating_sub(length)));
-        // One that ran from the beginning to the end has neither.
+        // A thread that ran from the beginning to the end has neither.
         let ran_from = ran_from.or(length.map(|_| facts.kernel_start));
         to.stretch(state(RUNNING), ran_from, length);
         let core = cpu.get(row).map(|cpu| (cpu, sub));
@@ -255,7 +255,7 @@ fn dpcs(batch: &RecordBatch, first: i64, to: &mut Parts) -> Read {
     let (end, whole) = (int64(batch, "end_ns")?, int64(batch, "duration_ns")?);
     let nested = int64(batch, "nested_ns")?;
     for (row, number) in numbered(batch, first) {
-        // Those run on threads of their own, which are on the time line as such.
+        // Threaded DPCs run on threads of their own, which the timeline shows as threads.
         if kind.get(row) == Some("threaded_dpc") {
             continue;
         }

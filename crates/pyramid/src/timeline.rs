@@ -129,10 +129,10 @@ fn threads(store: &Store, kind: LaneKind, request: &TimelineRequest, source: &mu
     let Selection { processes, threads, cores } = &request.selection;
     source.not_applied.extend(cores.as_ref().map(|_| Field::Core));
     let (processes, threads) = (sorted(processes.as_ref()), sorted(threads.as_ref()));
-    // Processes of which only some threads count are sums of those.
+    // A process of which only some threads count is the sum of those.
     let dim = if kind == LaneKind::Thread || threads.is_some() { Dim::Thread } else { Dim::Process };
     let grid = Grid::new(store, &[dim], request.range, request.buckets);
-    grid.tell(source);
+    grid.note_level(source);
     let mut lanes = Lanes::new(&request.keys, grid);
     let lane = |(key, sub): (i32, i32)| {
         let (process, thread) = if dim == Dim::Thread { (sub, Some(key)) } else { (key, None) };
@@ -141,8 +141,8 @@ fn threads(store: &Store, kind: LaneKind, request: &TimelineRequest, source: &mu
         counts.then_some(if kind == LaneKind::Thread { key } else { process })
     };
     if let Some(level) = grid.level {
-        // Sums by thread are found by the keys of threads. Where lanes are processes, those of the selected
-        // threads are read, and their processes are looked at when they are there.
+        // Sums by thread are found by the keys of threads. Where lanes are processes, the sums of the
+        // selected threads are read, and the process of each decides on its lane.
         let slots: Vec<usize> = (0..SLOTS).collect();
         let keys = if kind == LaneKind::Process && dim == Dim::Thread {
             threads.clone().unwrap_or_default()
@@ -178,7 +178,7 @@ fn thread_columns(lanes: &Lanes, asked: &[i32]) -> Vec<(&'static str, Vec<u8>)> 
             "ready" => share(at(READY), width),
             "waiting" => share(waits(cell).iter().copied().fold(0, i64::saturating_add), width),
             "reason" => {
-                // Of equal ones the first.
+                // `max_by_key` takes the last of equal ones: reversed, that is the first reason.
                 let longest = waits(cell).iter().enumerate().rev().max_by_key(|(_, time)| *time);
                 longest.map_or(0, |(place, _)| u8::try_from(place).unwrap_or(0))
             }
@@ -193,7 +193,7 @@ fn cores(store: &Store, request: &TimelineRequest, source: &mut Source) -> Resul
     source.not_applied.extend(threads.as_ref().map(|_| Field::Thread));
     let (processes, cores) = (sorted(processes.as_ref()), sorted(cores.as_ref()));
     let grid = Grid::new(store, &[Dim::Core, Dim::Dpc], request.range, request.buckets);
-    grid.tell(source);
+    grid.note_level(source);
     let mut lanes = Lanes::new(&request.keys, grid);
     let mut dpcs = Lanes::new(&request.keys, grid);
     let mut by_process = ByProcess::default();

@@ -1,11 +1,13 @@
-//! Two things at the same time: whoever moves a picture waits for decoding, half of which is done beside.
+//! Two things at the same time: whoever moves a picture waits for decoding, half of which a second thread
+//! does.
 
-/// Does `beside` on a thread of its own, and `here` meanwhile. Where the system has no thread left, one is
-/// done after the other.
+/// Runs `beside` on a thread of its own, and `here` meanwhile. If the system has no thread left, one runs
+/// after the other.
 pub(crate) fn both<B: Send, H>(beside: impl Fn() -> B + Sync, here: impl FnOnce() -> H) -> (B, H) {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().spawn_scoped(scope, &beside);
         let here = here();
+        // If the other thread panicked its work is done again here, where callers catch the panic.
         let done = thread.ok().and_then(|thread| thread.join().ok());
         (done.unwrap_or_else(&beside), here)
     })

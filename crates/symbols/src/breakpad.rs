@@ -17,7 +17,8 @@ use crate::{Error, Result};
 /// First bytes of the file.
 pub const MAGIC: &[u8] = b"MODULE ";
 
-/// A line of text is longer than the calls around it are many.
+/// Frames that may be written for each byte of text. Real files need far fewer: a line has more characters
+/// than calls around it.
 const FRAMES_PER_BYTE: usize = 4;
 /// A longer line is no line.
 const MAX_LINE: u64 = 1 << 20;
@@ -33,7 +34,7 @@ pub fn identity(file: &mut impl BufRead) -> Result<(Guid, u32)> {
     let id = line.split_ascii_whitespace().nth(3).unwrap_or_default();
     parse_key(id)
         .filter(|_| line.starts_with("MODULE "))
-        .ok_or_else(|| Error::damaged("first line", 0_u64, "it tells no GUID and age"))
+        .ok_or_else(|| Error::damaged("first line", 0_u64, "it has no GUID and age"))
 }
 
 /// Everything that the file names. Lines that make no sense are skipped.
@@ -55,6 +56,7 @@ pub fn table(mut file: impl BufRead) -> Result<Table> {
     reader.end_function();
     let Reader { writer, functions, mut publics, .. } = reader;
     publics.sort_by_key(|public| public.start);
+    // The text has no sections, so only the next name limits how far a public symbol reaches.
     let functions = lay_out(functions, &publics, |_| Some(u32::MAX));
     Table::open(writer.finish(guid, age, &functions)?)
 }
@@ -96,7 +98,7 @@ struct Inline {
 impl Reader {
     fn line(&mut self, line: &str) {
         let (kind, rest) = line.split_once(' ').unwrap_or((line, ""));
-        // What is not whole is skipped.
+        // Lines that are not complete are skipped.
         let _: Option<()> = match kind {
             "FILE" => numbered(rest).map(|(number, name)| {
                 self.files.insert(number, self.writer.string(name));
@@ -197,8 +199,8 @@ impl Reader {
         self.functions.push(function);
     }
 
-    /// From outside to inside: each frame is where the next one was called, the last one is where the line
-    /// is.
+    /// From the outside in: each frame has the place where the next one was called, the last one the line
+    /// itself.
     fn frames(&self, calls: impl Iterator<Item = Inline>, line: Option<&LineRange>) -> Vec<Frame> {
         let file = |number: u32| self.files.get(&number).copied();
         let (mut frames, mut name) = (Vec::new(), 0);
@@ -278,7 +280,7 @@ STACK CFI INIT 1000 30 .cfa: $rsp 8 +
     }
 
     #[test]
-    fn the_first_line_tells_the_identity() {
+    fn the_first_line_has_the_identity() {
         let guid = "44e4ec8c-2f41-492b-9369-d6b9a059577c".parse().unwrap();
         assert_eq!(identity(&mut TEXT.as_bytes()).unwrap(), (guid, 2));
         for text in [

@@ -87,7 +87,7 @@ pub(crate) fn key(guid: Guid, age: u32) -> String {
     format!("{digits}{age:X}")
 }
 
-/// The way back.
+/// The inverse of [`key`].
 pub(crate) fn parse_key(key: &str) -> Option<(Guid, u32)> {
     let (digits, age) = key.split_at_checked(32)?;
     let dash = |at| [8, 12, 16, 20].contains(&at).then_some('-');
@@ -102,8 +102,8 @@ pub(crate) fn parse_key(key: &str) -> Option<(Guid, u32)> {
 pub fn is_plain_name(name: &str) -> bool {
     const DEVICES: [&str; 6] = ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"];
     let stem = name.split('.').next().unwrap_or_default().trim_end();
-    // Windows takes `COM1.pdb` for the device as well, whatever the ending. Superscript digits count, too, so
-    // that any fourth character is refused.
+    // Windows takes `COM1.pdb` for the device as well, whatever the ending. Superscript digits count as well,
+    // so that any fourth character is refused.
     let is_port = stem.get(..3).is_some_and(|port| {
         (port.eq_ignore_ascii_case("COM") || port.eq_ignore_ascii_case("LPT")) && stem.chars().count() == 4
     });

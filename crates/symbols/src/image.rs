@@ -1,7 +1,7 @@
 //! Images (`.exe`, `.dll`, `.sys`): which build one is of, and which symbol file belongs to it.
 //!
-//! A trace that was never merged does not say which symbol files its modules have. The kernel tells the time
-//! stamp and the size in memory of each image, under which symbol stores keep the images themselves; the
+//! A trace that was never merged does not say which symbol files its modules have. The kernel reports the
+//! time stamp and the size in memory of each image, under which symbol stores keep the images themselves; the
 //! debug directory of an image names its symbol file. Layout: the PE format as Microsoft documents it; of an
 //! image only some kilobytes are read, whatever its header claims.
 
@@ -154,7 +154,7 @@ fn debug_directory(optional: &[u8]) -> Option<(u32, u32)> {
     (count > 6 && rva != 0).then_some((rva, len))
 }
 
-/// Where in the file an address is.
+/// Offset in the file of an address.
 fn offset_of(rva: u32, sections: &[u8]) -> Option<u64> {
     sections.as_chunks::<40>().0.iter().find_map(|section| {
         let inside = rva.checked_sub(u32_at(section, 12)?)?;

@@ -22,9 +22,9 @@ pub struct Options {
     pub cache: Option<PathBuf>,
     /// What servers may take.
     pub limits: Limits,
-    /// Whether tables that are there are made again.
+    /// Whether existing tables are made again.
     pub is_refresh: bool,
-    /// Of larger PDB files only those parts are read that are asked for; no table is kept of them. Bytes.
+    /// Bytes from which on only the needed parts of a PDB file are read, and no table of it is kept.
     pub whole_bytes: u64,
 }
 
@@ -48,7 +48,7 @@ pub enum Outcome {
     Loaded(Module),
     /// There are none.
     Missing {
-        /// Where they were looked for, and why they were not there or not used.
+        /// Where they were looked for, and why they were not found or not used.
         tried: Vec<Attempt>,
     },
 }
@@ -60,7 +60,7 @@ pub struct ImageSearch {
     pub pdb: Option<NamedPdb>,
     /// Where the image came from: a path or URL. `None` if it was not found.
     pub source: Option<String>,
-    /// Places before that, and why they were not used.
+    /// Places that were asked before, and why they were not used.
     pub tried: Vec<Attempt>,
 }
 
@@ -70,7 +70,7 @@ pub struct Module {
     content: Content,
     /// Where they came from: a path or URL.
     pub source: String,
-    /// Places before that, and why they were not used.
+    /// Places that were asked before, and why they were not used.
     pub tried: Vec<Attempt>,
 }
 
@@ -80,7 +80,8 @@ enum Content {
     Portable(Portable),
 }
 
-/// Names of strangers nest; the demanglers follow them with calls, for which this is more than enough.
+/// Names in files of strangers can nest deeply, and the demanglers recurse into them. This is more than
+/// enough for names of the length that they take.
 const STACK: usize = 64 << 20;
 
 impl Symbols {
@@ -208,6 +209,7 @@ impl Module {
         match &self.content {
             Content::Table(table) => Ok(table.resolve_sorted(rvas)),
             Content::Large(path) => Ok(apart(|| open(path)?.table_of(rvas))?.resolve_sorted(rvas)),
+            // A portable PDB knows IL offsets and nothing of native addresses.
             Content::Portable(_) => Ok(vec![None; rvas.len()]),
         }
     }

@@ -1,8 +1,8 @@
 //! Portable PDB files of .NET: methods by metadata token, and from IL offsets to lines.
 //!
-//! A portable PDB does not know the names of methods, which the metadata of the assembly has, and nothing of
-//! native addresses: it answers a pair of token and IL offset, which the events of the runtime name. It lies
-//! beside the assembly, in a store, or packed inside of the assembly. Layout: the Portable PDB specification
+//! A portable PDB knows neither the names of methods, which the metadata of the assembly has, nor native
+//! addresses: it answers a pair of token and IL offset, which the events of the runtime name. It lies beside
+//! the assembly, in a store, or packed inside of the assembly. Layout: the Portable PDB specification
 //! of .NET and ECMA-335, partition II.
 
 mod embedded;

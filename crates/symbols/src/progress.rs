@@ -1,4 +1,4 @@
-//! What a caller learns while symbols are loaded.
+//! Progress of loading symbols.
 
 /// A step on the way to the symbols of one module.
 #[derive(Debug, Clone, Copy)]
@@ -29,14 +29,14 @@ pub enum Event<'a> {
     },
 }
 
-/// Who wants to know. Several modules may be loaded at a time, each with a `Progress` of its own.
+/// Gets the steps. Several modules may be loaded at a time, each with its own `Progress`.
 pub trait Progress {
     /// Reports a step on the way to a file, by its name: that of a trace, to be escaped before a terminal
     /// sees it.
     fn event(&mut self, name: &str, event: Event<'_>);
 }
 
-/// Nobody wants to know.
+/// Ignores all steps.
 impl Progress for () {
     fn event(&mut self, _: &str, _: Event<'_>) {}
 }

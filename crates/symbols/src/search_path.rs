@@ -7,11 +7,12 @@
 //! |---|---|
 //! | `FOLDER` | symbol files in it, or a symbol store |
 //! | `srv*STORE*STORE*…` | a chain of stores: a folder or, as the last one, the URL of a server. What a farther one has is copied into the nearer ones |
-//! | `symsrv*DLL*STORE*…` | the same; the name of the library is skipped |
+//! | `symsrv*DLL*STORE*…` | as `srv*`; the name of the library is skipped |
 //! | `cache*FOLDER` | a store in front of all elements behind it |
 //! | `MS`, `Google`, `NtSymbolPath` | short for Microsoft's server, Chromium's server, `_NT_SYMBOL_PATH` |
 //!
-//! An empty store means the cache of the user. A chain that begins with a server is kept there, too.
+//! An empty store means the cache of the user. The files of a chain that starts with a server are kept
+//! there as well.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -56,8 +57,7 @@ pub enum Store {
 pub enum Element {
     /// A folder with symbol files, or a symbol store.
     Folder(PathBuf),
-    /// The same, but it came with a trace or an extract: nothing in it leads anywhere else, neither a link
-    /// nor a `file.ptr`.
+    /// A folder that came with a trace or an extract: neither a link nor a `file.ptr` in it is followed.
     Beside(PathBuf),
     /// Stores from the nearest to the farthest.
     Chain(Vec<Store>),

@@ -35,8 +35,8 @@ pub fn name(text: &str, decorated: Decorated) -> Cow<'_, str> {
         // whichever file it is.
         [b'?', ..] => microsoft(bare, DemangleFlags::NAME_ONLY | DemangleFlags::NO_CLASS_TYPE)
             .map(|name| anonymous(&name).into_owned()),
-        // Older compilers of Rust write names in the way of C++; only their hash at the end tells them apart,
-        // so Rust is tried first.
+        // Older compilers of Rust write names in the way of C++; only the hash at their end
+        // distinguishes them, so Rust is tried first.
         [b'_', b'Z', ..] | [b'_', b'_', b'Z', ..] => rust(bare).or_else(|| itanium(bare, true)),
         [b'_', b'R', ..] => rust(bare),
         _ => None,
@@ -71,6 +71,7 @@ fn c_name(text: &str, decorated: Decorated) -> &str {
         let front = front.strip_suffix(text).unwrap_or(front);
         (is_size && !front.is_empty()).then_some(front.len())
     };
+    // `__vectorcall` has a double `@` in 64-bit code as well, where other C names are plain.
     if let Some(len) = without_size("@", text).filter(|_| text.contains("@@")) {
         return text.get(..len).unwrap_or(text);
     }

@@ -61,6 +61,8 @@ impl Attributor {
         let header = Ids { pid: event.process_id(), tid: event.thread_id() };
         let Some(hook) = Hook::of(event) else { return header };
         if (hook.group, hook.opcode) == (group::THREAD, scheduler::opcode::CONTEXT_SWITCH) {
+            // A switch belongs to the thread that it switches in. Its payload has thread ids only, so the
+            // process stays unknown here.
             let tid = thread::switch(event.payload()).map(|(new, _)| new);
             self.running.extend(tid.map(|tid| (event.cpu, tid)));
             return Ids { pid: None, tid };

@@ -64,12 +64,14 @@ pub(crate) const fn kind(group: u8, opcode: u8) -> usize {
 pub(crate) struct Wanted([u8; KINDS]);
 
 impl Wanted {
-    /// Of up to eight.
+    /// Takes up to eight lists; the n-th one gets the n-th bit.
     #[expect(
         clippy::indexing_slicing,
         reason = "done when this is compiled: what is outside does not compile"
     )]
     pub(crate) const fn of(mut by: &[&[Events]]) -> Self {
+        // Loops over shrinking slices, here and in `includes_type`: iterators cannot run while constants are
+        // evaluated.
         let (mut kinds, mut bit) = ([0; KINDS], 1u8);
         while let [first, rest @ ..] = by {
             let mut left = *first;

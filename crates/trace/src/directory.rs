@@ -77,7 +77,7 @@ pub struct Directory {
     /// Raw times of the first and the last event of the kernel logger; `None` if it wrote none. Sessions of
     /// programs may have begun earlier and ended later.
     pub kernel_times: Option<(i64, i64)>,
-    /// Where events of processors are missing, by their begin; see [`Directory::find_gaps`].
+    /// Where events of processors are missing, by their start; see [`Directory::find_gaps`].
     pub gaps: Vec<Gap>,
     /// Which events described processes; `None` if none did.
     pub process_source: Option<ProcessSource>,
@@ -154,7 +154,7 @@ pub struct DirectoryBuilder {
     provider: Vec<(i64, Option<u32>, provider::Event)>,
 }
 
-/// Which kinds of kernel events there were.
+/// Which kinds of kernel events were met.
 #[derive(Debug, Default)]
 struct Seen {
     processes: bool,
@@ -162,11 +162,12 @@ struct Seen {
     images: bool,
 }
 
-/// Definitions of stack keys, and frames in them, that are kept of any trace: 200 MiB each. A small file that
-/// defines more is malicious.
+/// Definitions of stack keys, and frames in them, that are kept for any trace: 200 MiB each. A small file
+/// that defines more is malicious.
 const MAX_DEFINITIONS: u64 = 1 << 24;
 
-/// Bytes of a file for each definition that is kept beyond that. In scenario traces one comes in 1400 bytes.
+/// Bytes of a file for each definition that is kept beyond that. Scenario traces have one definition in 1400
+/// bytes.
 const BYTES_FOR_DEFINITION: u64 = 512;
 
 impl DirectoryBuilder {
@@ -283,6 +284,7 @@ impl DirectoryBuilder {
     }
 
     fn add_image(&mut self, op: u8, timestamp: i64, header_pid: Option<u32>, image: &Image) {
+        // Old versions of the event have no process id in the payload.
         let pid = image.pid.or(header_pid).unwrap_or_default();
         self.mentioned.insert(pid);
         self.images.add(op, timestamp, pid, image);
@@ -304,8 +306,8 @@ impl DirectoryBuilder {
         self.frames.clear();
         self.frames.extend(stack::frames(payload, pointer_size, pointer_size));
         let id = self.stacks.intern(&self.frames);
-        // A stack of the kernel can have user frames inside where it calls back; the outermost frame tells
-        // whose it is.
+        // A stack of the kernel can have user frames inside where it calls back; the outermost frame says
+        // whose stack it is.
         let part = self.frames.last().map(|outermost| StackPart::of(*outermost, pointer_size));
         self.stack_keys.define(event.timestamp, key, part, id);
     }
@@ -363,8 +365,8 @@ impl DirectoryBuilder {
         let Times { first_threads, first_events, kernel, buffers } = self.mentions.times();
         self.images.finish();
         let processes = &self.processes;
-        // The owner is looked up at the first event and not at the load, which images that were there before
-        // do not have.
+        // The owner is looked up at the first event and not at the load, because images that were mapped
+        // before the trace have none.
         let owner_of = |image: &ImageInstance| processes.at(image.pid, image.first_seen).map(|key| key.0);
         let image_index =
             ImageIndex::new(self.images.images(), pointer_size, processes.instances().len(), owner_of);

@@ -91,7 +91,7 @@ impl DotnetSummary {
     /// Takes one event; events must come in time order.
     pub fn observe(&mut self, event: &RawEvent<'_>) {
         let Some(origin) = clr::origin(event) else { return };
-        // As recorded: this header always has both.
+        // Events of providers always have both ids in the header, so the defaults never show.
         let (pid, tid) = (event.process_id().unwrap_or(u32::MAX), event.thread_id().unwrap_or(u32::MAX));
         let (payload, version) = (event.payload(), event.version() as u8);
         match (origin, event.descriptor().id) {
@@ -153,7 +153,8 @@ impl DotnetSummary {
             }
         }
         let unloads = origin == Origin::Runtime && id == id::METHOD_UNLOAD_VERBOSE;
-        // A rundown or unload repeats a method that was loaded in the trace; else it was there before.
+        // A rundown or unload repeats a method that was loaded in the trace; a method that is not known yet
+        // was compiled before the trace.
         if begin != i64::MIN || !self.methods.is_known(pid, m.start, m.method_id) {
             let method = self.tracked(&m, begin);
             self.methods.add(pid, method);

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-/// Entries that are kept at most, of all keys together: a file can name one key for any number of them. With
-/// equal time stamps a stack can lie in an earlier buffer than its event, of which there are a few for each
-/// processor.
+/// Entries that are kept at most, of all keys together: a malicious file can have any number of entries for
+/// one key. Real ones are rare: with equal time stamps a stack can lie in an earlier buffer than its event, a
+/// few times for each processor.
 pub(crate) const MAX_EARLY: usize = 4096;
 
 /// Entries by raw time and owner of the event to come.

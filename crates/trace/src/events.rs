@@ -58,6 +58,7 @@ impl EventsSummary {
     pub fn event(&mut self, event: &RawEvent<'_>, decoder: &Decoder, clock: &Clock) {
         let Some(plan) = decoder.own_plan(event) else { return };
         let self_described = plan.schema().source == Source::TraceLogging;
+        // Events that describe themselves are keyed by name and fields, in which the opcode plays no part.
         let opcode = if self_described { 0 } else { event.opcode() };
         let seen = (Arc::as_ptr(plan) as usize, opcode);
         let index = match self.seen.get(&seen) {
@@ -124,7 +125,7 @@ impl EventsSummary {
         while *count < MAX_LAYOUTS {
             *count += 1;
             let key = if *count == 1 { layout.0.clone() } else { format!("{}#{count}", layout.0) };
-            // Another event may be named like that.
+            // Another event may itself be named `name#2`.
             if !self.keys.contains_key(&key) {
                 self.layouts.insert(layout, key.clone());
                 return Some(key);
@@ -145,7 +146,7 @@ impl Kind {
         let (values, complete) = renderer.object(&plan, event.payload());
         self.first.push(json!({
             "time_s": clock.seconds(event.timestamp),
-            // As recorded: this header always has both.
+            // Events of providers always have both ids in the header, so the defaults never show.
             "pid": event.process_id().unwrap_or(u32::MAX),
             "tid": event.thread_id().unwrap_or(u32::MAX),
             "values": complete.then_some(Value::Object(values)),

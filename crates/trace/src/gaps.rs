@@ -17,9 +17,9 @@ use etwkit_etl::{RawEvent, Session};
 pub struct Gap {
     /// The processor.
     pub cpu: u16,
-    /// Raw time of the last event in front of it; `i64::MIN` where there is none.
+    /// Raw time of the last event before it; `i64::MIN` if there is none.
     pub begin: i64,
-    /// Raw time of the first event behind it; `i64::MAX` where there is none.
+    /// Raw time of the first event after it; `i64::MAX` if there is none.
     pub end: i64,
 }
 
@@ -76,7 +76,7 @@ impl BufferTimes {
     }
 }
 
-/// The gaps of all processors in files with context switches, by their begin. `losses` are those of the
+/// The gaps of all processors in files with context switches, by their start. `losses` are those of the
 /// damage.
 #[must_use]
 pub fn find(session: &Session, times: &BufferTimes, losses: &[(usize, u64)]) -> Vec<Gap> {
@@ -149,6 +149,7 @@ impl<'s> File<'s> {
     /// Buffers that hold events of the kernel logger or should.
     fn of_kernel_logger(&self) -> impl Iterator<Item = (&'s BufferEntry, Seen)> {
         let seen = |number: usize| self.times.buffers.get(number).copied().unwrap_or(Seen::Nothing);
+        // The first buffer is the header buffer, whose number is 0 whatever was overwritten behind it.
         let numbered = self.buffers.iter().enumerate().skip(1);
         numbered
             .filter(|(_, buffer)| buffer.header.holds_records())
@@ -236,23 +237,23 @@ fn numbers(buffers: &[BufferEntry]) -> Vec<(i64, u64)> {
 pub enum Edge {
     /// From here on events of the processor are missing.
     Begin(Gap),
-    /// From here on they are there again.
+    /// From here on events of the processor are recorded again.
     End(Gap),
 }
 
 /// Reports when gaps begin and end to someone who reads events in the order of time.
 #[derive(Debug)]
 pub struct GapWatch<'g> {
-    /// Those that have not begun.
+    /// Gaps that have not started.
     gaps: &'g [Gap],
-    /// Those that have not ended: their end, processor and begin, the earliest end first.
+    /// Gaps that have started and not ended: end, processor and start, the earliest end first.
     open: BinaryHeap<Reverse<(i64, u16, i64)>>,
     /// No edge lies at or before it.
     quiet_until: i64,
 }
 
 impl<'g> GapWatch<'g> {
-    /// Watches gaps that are sorted by their begin.
+    /// Watches gaps that are sorted by their start.
     #[must_use]
     pub fn new(gaps: &'g [Gap]) -> Self {
         Self { gaps, open: BinaryHeap::new(), quiet_until: i64::MIN }

@@ -11,8 +11,8 @@ use rustc_hash::FxHashMap;
 use crate::directory::Directory;
 use crate::tracker::process::ProcessKey;
 
-/// Accesses whose completion has not come, at most; behind that many all are forgotten. No machine has so
-/// many, but a malicious file can.
+/// Accesses whose completion has not come, at most; beyond that all are forgotten. No machine has so many
+/// under way, but a malicious file can claim them.
 const MAX_OPEN: usize = 1 << 18;
 
 /// The thread that issued an access.
@@ -31,7 +31,7 @@ impl Issuer {
         Some(Self { tid: event.thread_id()?, pid: event.process_id(), time: event.timestamp })
     }
 
-    /// Its process: of the thread, else of the id in the header.
+    /// Its process: that of the thread, else that of the id in the header.
     pub(crate) fn process(self, directory: &Directory) -> Option<ProcessKey> {
         let by_header = || directory.process_at(self.pid?, self.time);
         directory.process_of_thread(self.tid, self.time).or_else(by_header)
@@ -59,6 +59,8 @@ impl Issuers {
         }
         match issuer {
             Some(issuer) => _ = self.open.insert(irp, issuer),
+            // Addresses of packets are reused: without this the completion would be given to the issuer of an
+            // earlier access.
             None => _ = self.open.remove(&irp),
         }
         issuer

@@ -63,20 +63,21 @@ impl Mentions {
     #[inline]
     fn kernel_event(&mut self, hook: Hook, event: &RawEvent<'_>) {
         if hook.group == group::DISK && hook.version < 3 {
-            // Who issued an access is in the header alone.
+            // Before version 3 only the header names the process that issued an access.
             self.pids.extend(event.process_id());
         }
         match hook.group {
             group::THREAD if hook.opcode == scheduler::opcode::CONTEXT_SWITCH => {
                 if let Some((new, old)) = thread::switch(event.payload()) {
                     self.idle |= new == 0 || old == 0;
-                    // The thread that the first switch takes off is the one that ran since the processor
-                    // began to be recorded.
+                    // The thread that the first switch takes off has run since recording of the processor
+                    // started.
                     self.first_threads.add(event, old);
                 }
             }
             group::TCP if net::tcp_operation(hook.opcode).is_some() => self.payload_pid(event),
             group::UDP if net::udp_operation(hook.opcode).is_some() => self.payload_pid(event),
+            // Only until thread 0 was met once, since each of these events has to be parsed for it.
             group::PERFINFO | group::DISK | group::MEMORY if !self.idle => self.thread_zero(hook, event),
             _ => {}
         }

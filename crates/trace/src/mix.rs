@@ -2,8 +2,8 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-/// Makes one number of two. Every run has another way to do so: a file cannot be made such that all of its
-/// numbers meet in one place of a table.
+/// Makes one number of two. Each run uses other random factors, so that nobody can make a file whose numbers
+/// all collide in one place of a table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mixer([u64; 2]);
 

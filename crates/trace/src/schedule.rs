@@ -3,11 +3,10 @@
 //! For each time that a thread is switched in (T2): T0 is its last switch-out, T1 the first time after that
 //! at which it was made ready. It *waited* from T0 to T1 and was *ready* from T1 to T2. A thread that was
 //! preempted (it was ready when it was taken off) did not wait; it was ready from T0 on. Without T0 nothing
-//! is known; without T1 waiting and ready cannot be told apart.
+//! is known; without T1 waiting and ready time cannot be separated.
 //!
-//! A thread begins to wait some time before its switch-out is logged, and another processor may make it ready
-//! in between. So the last ready event of a thread that runs counts at T0, unless another one comes behind
-//! T0.
+//! A thread starts to wait some time before its switch-out is logged, and another processor may make it ready
+//! in between. So the last ready event of a thread that runs counts at T0, unless another one follows T0.
 
 use etwkit_decode::kernel::scheduler::{ContextSwitch, ReadyThread, state};
 use etwkit_etl::Session;
@@ -352,11 +351,12 @@ impl Schedule {
         self.forget_waits();
         self.open_gaps += 1;
         let (tid, since) = self.running.remove(&gap.cpu)?;
+        // Damaged time stamps can put the start of a gap in front of the switch-in.
         let until = gap.begin.max(since);
         Some(Run { tid, cpu: gap.cpu, since: Some(since), is_switched_in: true, until })
     }
 
-    /// Events of a processor are there again.
+    /// Events of a processor are recorded again.
     pub fn end_gap(&mut self, gap: &Gap) {
         self.forget_waits();
         self.open_gaps = self.open_gaps.saturating_sub(1);
@@ -394,6 +394,8 @@ const KEEPS_LATEST: u32 = 0x2 | 0x400;
 /// processor.
 #[must_use]
 pub fn starts(session: &Session, directory: &Directory) -> Starts {
+    // In such a file the oldest buffers of a busy processor are overwritten first, so processors start at
+    // different times.
     let keeps_latest = session.files().iter().any(|file| file.header().log_file_mode & KEEPS_LATEST != 0);
     let of = if keeps_latest { directory.first_events.clone() } else { FxHashMap::default() };
     let clock = session.clock();

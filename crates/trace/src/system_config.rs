@@ -128,7 +128,8 @@ impl SystemConfig {
                 }
             }
             config_ex::NETWORK_INTERFACE => {
-                self.interfaces.extend(NetworkInterface::parse(payload).map(|told| (told.index, told)));
+                self.interfaces
+                    .extend(NetworkInterface::parse(payload).map(|interface| (interface.index, interface)));
             }
             config_ex::VOLUME_MAPPING => {
                 let (nt, dos) = merge::parse_two_texts(payload);

@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn optional_tails_are_told_by_the_length() {
+    fn optional_tails_are_recognized_by_the_length() {
         let identity = Identity::Kernel { group: 5, opcode: 1, version: 3 };
         let mut tables = Tables::new();
         let fields = |payload: &[u8], tables: &mut Tables| {

@@ -55,7 +55,7 @@ fn decoder(described: &[Vec<u8>]) -> Decoder {
 
 fn read_dns(decoder: &mut Decoder, record: &[u8]) -> Option<(String, Option<u32>, Step)> {
     let event = raw(HeaderKind::Event64, record);
-    DnsReader::default().read(&event, decoder).map(|told| (told.name, told.client, told.step))
+    DnsReader::default().read(&event, decoder).map(|dns| (dns.name, dns.client, dns.step))
 }
 
 fn answer() -> Vec<u8> {
@@ -65,16 +65,16 @@ fn answer() -> Vec<u8> {
 #[test]
 fn known_layouts_are_read_without_any_description() {
     let mut decoder = decoder(&[]);
-    let told = read_dns(&mut decoder, &event(DNS_CLIENT, 3008, 0, &answer())).unwrap();
+    let dns = read_dns(&mut decoder, &event(DNS_CLIENT, 3008, 0, &answer())).unwrap();
     let step = Step::End { query_type: 28, status: 9003, results: "::1;".into() };
-    assert_eq!(told, ("a.example".into(), None, step));
+    assert_eq!(dns, ("a.example".into(), None, step));
     let v4 = [2, 0, 0, 53, 192, 168, 7, 2, 0, 0, 0, 0, 0, 0, 0, 0];
     let timeout = [&wide("a")[..], &16u32.to_le_bytes(), &v4, &77u32.to_le_bytes()].concat();
-    let told = read_dns(&mut decoder, &event(DNS_CLIENT, 1015, 1, &timeout)).unwrap();
-    assert_eq!(told, ("a".into(), Some(77), Step::Timeout { servers: vec!["192.168.7.2".parse().unwrap()] }));
+    let dns = read_dns(&mut decoder, &event(DNS_CLIENT, 1015, 1, &timeout)).unwrap();
+    assert_eq!(dns, ("a".into(), Some(77), Step::Timeout { servers: vec!["192.168.7.2".parse().unwrap()] }));
     // The version before it has no process.
-    let told = read_dns(&mut decoder, &event(DNS_CLIENT, 1015, 0, &timeout[..timeout.len() - 4])).unwrap();
-    assert_eq!(told.1, None);
+    let dns = read_dns(&mut decoder, &event(DNS_CLIENT, 1015, 0, &timeout[..timeout.len() - 4])).unwrap();
+    assert_eq!(dns.1, None);
 }
 
 #[test]
@@ -82,16 +82,16 @@ fn what_the_trace_says_of_an_event_comes_first() {
     let fields = [("QueryStatus", 8), ("QueryType", 8), ("QueryName", 1), ("QueryResults", 1)];
     let mut described = decoder(&[event_info(DNS_CLIENT, 3008, &fields)]);
     let payload = [&7u32.to_le_bytes()[..], &1u32.to_le_bytes(), &wide("b.example"), &wide("")].concat();
-    let told = read_dns(&mut described, &event(DNS_CLIENT, 3008, 0, &payload)).unwrap();
+    let dns = read_dns(&mut described, &event(DNS_CLIENT, 3008, 0, &payload)).unwrap();
     let step = Step::End { query_type: 1, status: 7, results: String::new() };
-    assert_eq!(told, ("b.example".into(), None, step));
+    assert_eq!(dns, ("b.example".into(), None, step));
     // A description without the fields that are needed is none.
     let mut poor = decoder(&[event_info(DNS_CLIENT, 3008, &[("Something", 8)])]);
     assert_eq!(read_dns(&mut poor, &event(DNS_CLIENT, 3008, 0, &answer())).unwrap().0, "a.example");
 }
 
 #[test]
-fn an_event_that_is_cut_short_tells_nothing() {
+fn an_event_that_is_cut_short_is_not_read() {
     let mut decoder = decoder(&[]);
     let whole = answer();
     assert_eq!(read_dns(&mut decoder, &event(DNS_CLIENT, 3008, 0, &whole[..20])), None);
@@ -103,8 +103,8 @@ fn an_event_that_is_cut_short_tells_nothing() {
         let kind = TcpReader::kind(&event).unwrap();
         TcpReader::default().read(kind, &event, &mut decoder)
     };
-    let told = read(&send, 0).unwrap();
-    assert_eq!((told.kind, told.tcb, told.bytes, told.sequence), (Kind::Send, 0xAA, Some(100), Some(7)));
+    let sent = read(&send, 0).unwrap();
+    assert_eq!((sent.kind, sent.tcb, sent.bytes, sent.sequence), (Kind::Send, 0xAA, Some(100), Some(7)));
     assert_eq!((read(&send[..30], 0), read(&send, 1)), (None, None));
     // A version that is not known is read like the last one: newer ones append fields.
     let newer = [&send[..], &[0; 36], &[0; 8]].concat();

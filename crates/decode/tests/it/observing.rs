@@ -161,7 +161,7 @@ fn event_info_wins_over_built_in_tables_where_it_fits() {
 
 /// Windows 7 writes a pointer where the manifest has 4 bytes, Windows 10 the 4 bytes.
 #[test]
-fn the_size_of_the_payload_tells_how_long_a_connection_id_is() {
+fn the_size_of_the_payload_shows_how_long_a_connection_id_is() {
     let network = Guid::literal("7dd42a49-5329-4832-8dfd-43d979153a88");
     for (id, short) in [(10, 36), (11, 28), (15, 44), (27, 52), (42, 28), (58, 52)] {
         for size in [short, short + 4] {

@@ -18,7 +18,7 @@ use crate::{Error, Result};
 pub struct BufferEntry {
     /// Offset in the file.
     pub offset: u64,
-    /// Bytes that are there: fewer than the header says if the file ends inside the buffer.
+    /// Bytes that the file has of it: fewer than the header says if the file ends inside the buffer.
     pub len: u32,
     /// Its header.
     pub header: BufferHeader,
@@ -220,16 +220,16 @@ impl BufferCounts {
     }
 }
 
-/// How many buffers skipped bytes have been, if those were as large as the others are on average.
+/// How many buffers the skipped bytes were, if those had the average size of the others.
 fn buffers_in(skipped: u64, buffers: &[BufferEntry]) -> u64 {
-    // The header buffer may be of a size of its own.
+    // The header buffer may have another size.
     let others = buffers.get(1..).unwrap_or_default();
     let bytes = others.iter().map(|b| u64::from(b.header.buffer_size)).fold(0, u64::saturating_add);
     skipped.div_ceil((bytes / others.len().max(1) as u64).max(HEADER_LEN as u64))
 }
 
-/// How many buffers a file should have by its trace header. That is written when the session is closed; in
-/// front of that the number is 0 or too small.
+/// How many buffers a file should have by its trace header. The number is written when the session is closed;
+/// until then it is 0 or too small.
 fn expected_buffers(header: &TraceHeader) -> Option<u64> {
     let has = |bit: u32| header.log_file_mode & bit != 0;
     let written = u64::from(header.buffers_written);
@@ -241,7 +241,8 @@ fn expected_buffers(header: &TraceHeader) -> Option<u64> {
         return Some(written);
     }
     if has(mode::BUFFERING) {
-        // What lay in memory when it was saved; the number may be that of all buffers since the start.
+        // The file has what lay in memory when it was saved; the header may count all buffers since the
+        // start.
         return None;
     }
     if has(mode::CIRCULAR) {

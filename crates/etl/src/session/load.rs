@@ -172,8 +172,8 @@ pub(super) fn decompress(
     }
 }
 
-/// Stored bytes that are enough for the first record header of a compressed buffer, whatever its format:
-/// a table of 256 bytes in format 4, then some more than literals alone would take.
+/// Stored bytes that are enough for the first record header of a compressed buffer, whatever its format: a
+/// table of 256 bytes in format 4, then more than a header stored as literals would take.
 pub(super) const PREFIX_LEN: usize = HEADER_LEN + 256 + 128;
 
 /// The first `end` bytes of a compressed buffer (72 bytes of header included) from the first bytes of its

@@ -129,8 +129,8 @@ impl Session {
         self.files.iter().any(|file| file.buffer_counts().is_cut)
     }
 
-    /// The file that began first: its header describes the machine and the start. Of several the one named
-    /// first.
+    /// The file that started first: its header describes the machine and the start. If several started
+    /// together, the one that was named first.
     #[must_use]
     pub fn earliest(&self) -> Option<&TraceFile> {
         self.files.iter().min_by_key(|file| file.t0)
@@ -241,6 +241,8 @@ fn open_file(source: Box<dyn ByteSource>, index: usize, damage: &mut Damage) -> 
     head.truncate(len);
     let (header, t0) = trace_header(&head)?;
     let format = BufferHeader::parse(&head).map_or(0, |b| b.state as u16);
+    // Uncompressed files have a state there that is no format; see `load::decompress` for the one that stands
+    // in.
     let format = if matches!(format, FORMAT_LZNT1 | FORMAT_HUFFMAN) { format } else { FORMAT_LZ77 };
     let found = Directory::read(&*source, index, &header, format)?;
     damage.merge(&found.damage);

@@ -11,7 +11,7 @@ use crate::wire::trace_header::{TraceHeader, mode};
 /// How often one file may make us decompress what only might be a buffer. Real damage takes a few tries.
 const DECOMPRESSIONS: u32 = 1 << 18;
 
-/// Sessions that are told apart in one file; appended ones have ids of their own.
+/// Sessions that are distinguished in one file; appended ones have ids of their own.
 const LOGGER_IDS: usize = 16;
 
 /// Looks at positions of a file that may or may not hold a buffer.
@@ -161,8 +161,8 @@ impl<'s> Probe<'s> {
         Ok(is_all_zero(bytes) || BufferHeader::parse(bytes).is_some_and(|header| header.is_plausible()))
     }
 
-    /// Stricter than on the regular path, since any bytes can be met here: the first record must be one,
-    /// and something else must fit, too: what follows, or size and session.
+    /// Stricter than on the regular path, since any bytes can be met here: the first record must be one, and
+    /// either what follows or size and session must fit as well.
     fn is_buffer(&mut self, position: u64) -> Result<bool> {
         let mut head = [0; PREFIX_LEN];
         let len = read(self.source, position, &mut head)?;

@@ -79,7 +79,7 @@ pub struct BufferHeader {
 }
 
 impl BufferHeader {
-    /// Reads the fields; `None` if fewer than 72 bytes are there.
+    /// Reads the fields; `None` if there are fewer than 72 bytes.
     #[must_use]
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let bytes = bytes.get(..HEADER_LEN)?;

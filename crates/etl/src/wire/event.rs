@@ -11,11 +11,11 @@ use crate::guid::Guid;
 pub enum HeaderKind {
     /// Kernel event with thread and process, 32-bit pointers.
     System32 = 0x01,
-    /// The same, 64-bit pointers.
+    /// Kernel event with thread and process, 64-bit pointers.
     System64 = 0x02,
     /// Kernel event without CPU times, 32-bit pointers.
     Compact32 = 0x03,
-    /// The same, 64-bit pointers.
+    /// Kernel event without CPU times, 64-bit pointers.
     Compact64 = 0x04,
     /// Classic event with a class GUID, 32-bit pointers.
     Full32 = 0x0A,
@@ -25,11 +25,11 @@ pub enum HeaderKind {
     Message = 0x0F,
     /// Kernel event without thread and process, 32-bit pointers.
     Perfinfo32 = 0x10,
-    /// The same, 64-bit pointers.
+    /// Kernel event without thread and process, 64-bit pointers.
     Perfinfo64 = 0x11,
     /// Manifest or TraceLogging event, 32-bit pointers.
     Event32 = 0x12,
-    /// The same, 64-bit pointers.
+    /// Manifest or TraceLogging event, 64-bit pointers.
     Event64 = 0x13,
     /// Classic event with a class GUID, 64-bit pointers.
     Full64 = 0x14,
@@ -309,6 +309,7 @@ impl<'a> RawEvent<'a> {
     #[must_use]
     pub fn version(&self) -> u16 {
         match self.kind {
+            // The high byte of the word has flags and the number of counters.
             kind if kind.is_kernel() => self.u16(0) & 0xFF,
             kind if kind.is_classic() => self.u16(6),
             HeaderKind::Message => 0,

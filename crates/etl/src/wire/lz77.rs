@@ -39,7 +39,7 @@ fn block(flags: u32, input: &mut Input<'_>, out: &mut Vec<u8>, base: usize, end:
             let literals = literals.min(end - out.len());
             let there = literals.min(input.bytes.len().saturating_sub(input.at));
             out.extend_from_slice(input.take(there)?);
-            // The literals that are there are copied first: of a truncated buffer every byte counts.
+            // Literals that the input still has are copied first: every byte of a truncated buffer counts.
             if there < literals {
                 return None;
             }
@@ -68,7 +68,7 @@ pub(crate) fn copy_match(out: &mut Vec<u8>, base: usize, distance: usize, length
     }
     let mut left = length;
     while left > 0 {
-        // Each round doubles what is there to copy from.
+        // Each round doubles the bytes that can be copied at once.
         let part = left.min(out.len() - from);
         out.extend_from_within(from..from + part);
         left -= part;

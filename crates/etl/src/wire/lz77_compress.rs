@@ -105,6 +105,7 @@ fn common_len(a: &[u8], b: &[u8]) -> usize {
     let words = a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0);
     let mut len = 0;
     for (x, y) in words {
+        // Eight bytes at a time: the lowest bit that differs lies in the first byte that differs.
         let difference = u64::from_le_bytes(*x) ^ u64::from_le_bytes(*y);
         if difference != 0 {
             return len + (difference.trailing_zeros() / 8) as usize;

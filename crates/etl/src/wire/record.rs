@@ -66,7 +66,7 @@ fn structured(bytes: &[u8], position: usize) -> Option<Cut> {
     Some(Cut { timestamp, position: position as u32, len, kind })
 }
 
-/// What lies at a position, where it is no event with one of the common headers.
+/// What lies at a position that has no event with one of the common headers.
 enum Rare {
     /// A message of WPP.
     Message {

@@ -208,6 +208,7 @@ impl<W: Write + Seek> TraceWriter<W> {
     /// # Errors
     /// [`WriteError::Io`] if the sink fails.
     pub fn finish(mut self, end_time: i64) -> Result<W> {
+        // Before the flush, since the definitions go into the open buffers.
         self.rundown_stack_keys()?;
         for (buffer, cpu) in self.open.iter_mut().zip(0u16..) {
             if !buffer.is_empty() {
@@ -219,6 +220,7 @@ impl<W: Write + Seek> TraceWriter<W> {
         self.header.buffers_written = self.sink.written;
         let buffer = self.header_buffer()?;
         let mut sink = self.sink.sink;
+        // The header event counts the buffers and has the stop time, which are known only now.
         let end = sink.stream_position()?;
         sink.seek(SeekFrom::Start(self.start))?;
         sink.write_all(&buffer)?;

@@ -69,7 +69,7 @@ impl Default for SessionOptions {
     }
 }
 
-/// Header buffer of a compressed file, unless told otherwise.
+/// Bytes of the header buffer of a compressed file, unless the options say otherwise.
 const SMALL_HEADER_BUFFER: u32 = 1024;
 
 impl SessionOptions {

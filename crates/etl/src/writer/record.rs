@@ -206,7 +206,7 @@ pub struct MessageEvent<'a> {
     pub sequence: Option<u32>,
     /// Where it comes from.
     pub source: MessageSource,
-    /// Raw clock ticks. A message without takes the time of the record before it in its buffer.
+    /// Raw clock ticks. A message without a time takes that of the record before it in its buffer.
     pub timestamp: Option<i64>,
     /// Thread and process.
     pub ids: Option<(u32, u32)>,
@@ -272,7 +272,7 @@ impl Record<'_> {
         }
     }
 
-    /// Raw clock ticks; `None` for a message without.
+    /// Raw clock ticks; `None` for a message without a time.
     #[must_use]
     pub const fn timestamp(&self) -> Option<i64> {
         match self {

@@ -45,7 +45,7 @@ impl StackOwner {
     }
 }
 
-/// Which half of a stack; readers tell by the addresses.
+/// Which half of a stack; readers see it by the addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StackPart {
     /// Frames in the kernel.
@@ -54,7 +54,7 @@ pub enum StackPart {
     User,
 }
 
-/// Stack events of a writer so far, for those who must know how many events a trace gets.
+/// Stack events of a writer so far, for callers that must know how many events a trace gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StackCounts {
     /// Whole stacks.
@@ -99,7 +99,7 @@ pub(super) struct StackKeys {
 /// What to write for a reference.
 enum Referral {
     Key(u64),
-    /// The same, but until now the key stood for the frames that were pushed out.
+    /// A key that until now stood for the frames that were pushed out.
     Reused(u64),
     /// Times do not allow for a key.
     Whole,

@@ -29,7 +29,7 @@ pub fn trace(options: &SessionOptions, events: impl FnOnce(&mut Writer)) -> Vec<
     writer.finish(END_TIME).unwrap().into_inner()
 }
 
-/// A kernel event with a number that tells it from all others; 64 bytes in the file.
+/// A kernel event with a number that no other event has; 64 bytes in the file.
 pub fn event(writer: &mut Writer, cpu: u16, timestamp: i64, number: u64) {
     // Bytes that look like noise, so that compression has something to do.
     let mut payload = number.to_le_bytes().to_vec();

@@ -68,7 +68,7 @@ const MAX_DEPTH: usize = 1;
 /// How many members a message lists.
 const LISTED: usize = 8;
 
-/// Paths of the members of an archive; `None` if the file is none or its directory cannot be read.
+/// Paths of the members of an archive; `None` if the file is no archive or its directory cannot be read.
 pub(crate) fn names(kind: Kind, archive: &Archive) -> Option<Vec<String>> {
     match kind {
         Kind::SevenZip => seven_zip::names(archive).ok(),
@@ -134,7 +134,7 @@ impl Entry {
     }
 }
 
-/// Picks what to unpack: the traces, or if there is none the archives that may hold some.
+/// Picks what to unpack: the traces, or without any the archives that may hold some.
 fn choose(entries: Vec<Entry>, archive: &Archive, spool: &mut Spool) -> Result<Vec<Entry>> {
     let total = entries.len();
     let inside = entries.iter().take(LISTED).map(|e| base_name(&e.path).to_owned()).collect();
@@ -181,6 +181,7 @@ fn damaged(
 
 /// The part of a member's path behind the last separator of any system.
 fn base_name(path: &str) -> &str {
+    // Archives made on Windows can have backslashes in paths. A colon would name a drive or a stream there.
     let name = path.rsplit(['/', '\\', ':']).next().unwrap_or(path);
     if name.is_empty() { path } else { name }
 }

@@ -56,8 +56,7 @@ pub(super) fn unpack(archive: &Archive, spool: &mut Spool) -> Result<Vec<Member>
     let mut members = Vec::new();
     let mut failed = None;
     let walked = reader.for_each_entries(|file, from| {
-        // Members of a 7z archive have no index while they are unpacked one after the other; name and size
-        // tell them apart.
+        // The callback gets no index of the member that it unpacks, so the member is found by name and size.
         let found = wanted.iter().position(|entry| entry.path == file.name() && entry.size == file.size());
         if failed.is_some() || wanted.is_empty() {
             return Ok(false);
@@ -79,7 +78,7 @@ pub(super) fn unpack(archive: &Archive, spool: &mut Spool) -> Result<Vec<Member>
     }
 }
 
-/// A few bytes of an archive can ask for 4 GiB of memory.
+/// Refuses archives a few bytes of which ask for gigabytes of memory.
 fn refuse_large_dictionaries(archive: &Archive, content: &sevenz_rust2::Archive) -> Result<()> {
     let coders = content.blocks.iter().flat_map(|block| &block.coders);
     let largest = coders.filter_map(|coder| dictionary(coder.encoder_method_id(), coder.properties())).max();

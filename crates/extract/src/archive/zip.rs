@@ -61,8 +61,8 @@ impl OpenZip {
     }
 }
 
-/// The library keeps the last of several members with one path: refuses an archive where that leaves out one
-/// of `chosen`.
+/// Refuses an archive with several members of one path, if one of `chosen` has it: the library keeps only the
+/// last of them.
 fn refuse_doubles(zip: &Zip, archive: &Archive, chosen: &[Entry]) -> Result<()> {
     if !zip.has_duplicate_names() {
         return Ok(());

@@ -42,7 +42,7 @@ pub(super) fn load(
     let workers = thread::available_parallelism().map_or(1, usize::from).min(WORKERS);
     thread::scope(|scope| {
         for _ in 1..workers {
-            // What threads cannot be started for, this one does.
+            // If no thread can be started, this one does its work.
             let _ = thread::Builder::new().name("symbols".to_owned()).spawn_scoped(scope, work);
         }
         work();
@@ -93,7 +93,7 @@ fn one(file: &Wanted, symbols: &Symbols, on_symbols: &OnSymbols<'_>) -> (NamedFi
     (report, answer)
 }
 
-/// Which symbol file it is: the trace says it, or the image, if that is found.
+/// Which symbol file a module has: the trace says so, or the image, if that is found.
 fn identity(
     file: &Wanted,
     symbols: &Symbols,

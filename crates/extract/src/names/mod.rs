@@ -26,7 +26,7 @@ use load::{Answer, load};
 use rows::Names;
 use wanted::AllWanted;
 
-/// Who wants to know how loading goes, by the name of a file. It is called by several threads.
+/// Gets the progress of loading, by the name of a file. It is called by several threads.
 pub type OnSymbols<'f> = dyn Fn(&str, Event<'_>) + Sync + 'f;
 
 /// Where names come from.
@@ -35,7 +35,7 @@ pub struct NameFrom<'a> {
     pub path: SearchPath,
     /// How they are read.
     pub options: Options,
-    /// Hears how loading goes.
+    /// Gets the progress of loading.
     pub on_symbols: &'a OnSymbols<'a>,
 }
 
@@ -65,7 +65,7 @@ pub struct Naming {
     pub unknown: Vec<UnknownFile>,
 }
 
-/// A module whose symbol file neither the trace nor its image tells, or whose trace names one that cannot be
+/// A module whose symbol file neither the trace nor its image names, or whose trace names one that cannot be
 /// a file.
 #[derive(Debug)]
 pub struct UnknownFile {
@@ -73,7 +73,7 @@ pub struct UnknownFile {
     pub module: String,
     /// Distinct addresses in the module, in all stacks.
     pub addresses: usize,
-    /// The image that would tell, if the trace says which one that is.
+    /// The image that would name the symbol file, if the trace says which image it is.
     pub image: Option<ImageIdentity>,
     /// Where the image came from; it names no symbol file. `None` if it was not found.
     pub image_source: Option<String>,
@@ -86,7 +86,7 @@ pub struct UnknownFile {
 pub struct NamedFile {
     /// The file that is wanted; `None` while it is not known.
     pub identity: Option<Identity>,
-    /// The image that tells it, where the trace does not.
+    /// The image that names the symbol file, where the trace does not.
     pub image: Option<ImageIdentity>,
     /// Where the image came from.
     pub image_source: Option<String>,
@@ -98,7 +98,7 @@ pub struct NamedFile {
     pub named: usize,
     /// Where the symbols came from; `None` if there are none.
     pub source: Option<String>,
-    /// Places that had none, and why; of the image first.
+    /// Places that had neither image nor symbols, and why; those of the image first.
     pub tried: Vec<Attempt>,
 }
 
@@ -119,7 +119,7 @@ impl Naming {
     }
 }
 
-/// What is put in the place of three tables.
+/// Rows that replace those of three tables.
 pub(crate) struct Renamed {
     pub(crate) module: Vec<RecordBatch>,
     pub(crate) frame: RecordBatch,
@@ -178,7 +178,7 @@ fn naming(files: Vec<NamedFile>, unknown: BTreeMap<String, usize>) -> Naming {
     };
     let mut unknown: Vec<UnknownFile> =
         by_image.into_iter().map(of_image).chain(unknown.into_iter().map(of_trace)).collect();
-    // Of equally many addresses the identity decides, so that two runs say the same.
+    // Among files with equally many addresses the identity decides, so that two runs give the same order.
     files.sort_by(|a, b| (b.addresses, &a.identity).cmp(&(a.addresses, &b.identity)));
     unknown.sort_by(|a, b| (b.addresses, &a.module, &a.image).cmp(&(a.addresses, &b.module, &b.image)));
     Naming { files, unknown }

@@ -27,12 +27,12 @@ pub(super) struct Names<'a> {
 pub(super) struct MethodIds {
     /// By position in the old table; `None` for those that symbols name again.
     of_old: Vec<Option<i32>>,
-    /// By symbol file, begin and name.
+    /// By symbol file, start and name.
     of_symbol: HashMap<(usize, u32, String), i32>,
 }
 
 impl Names<'_> {
-    /// Whether there are symbols now. Names that others gave before stay.
+    /// Whether a file has symbols now. Otherwise names of earlier runs stay.
     fn is_answered(&self, file: Option<usize>) -> bool {
         file.and_then(|file| self.answers.get(file)).is_some_and(|answer| answer.symbols.is_some())
     }

@@ -9,7 +9,7 @@ use etwkit_trace::derive::columns::{Get, int32, int64, text};
 use etwkit_trace::sink::SinkError;
 use etwkit_trace::table::{Frame, Method, Module, Row, Stack};
 
-/// Frames whose calls are known at most: far more than an extract has.
+/// Frames for which calls are noted, at most: far more than an extract has.
 const MAX_FRAMES: usize = 1 << 28;
 
 /// Module, offset in it and method of a frame.
@@ -33,7 +33,7 @@ pub(super) struct Wanted {
     pub(super) module_id: i32,
     /// Offsets in the module that frames have, ascending, each once.
     pub(super) frames: Vec<u32>,
-    /// Those that are asked for: of callers the byte before, too.
+    /// Offsets to look up: those of `frames`, and for callers the byte before as well.
     pub(super) rvas: Vec<u32>,
 }
 
@@ -117,7 +117,7 @@ impl AllWanted {
             let (age, pdb) = (int32(batch, "pdb_age")?, text(batch, "pdb_name")?);
             let (stamp, size) = (int32(batch, "time_date_stamp")?, int64(batch, "size")?);
             for row in 0..batch.num_rows() {
-                let is_told = guid.get(row).is_some();
+                let is_reported = guid.get(row).is_some();
                 let guid = guid.get(row).and_then(|guid| guid.parse::<Guid>().ok());
                 let age = age.get(row).unwrap_or_default().cast_unsigned();
                 let identity = pdb.get(row).zip(guid).and_then(|(pdb, guid)| Identity::new(pdb, guid, age));
@@ -128,7 +128,7 @@ impl AllWanted {
                     let stamp = stamp.get(row).unwrap_or_default().cast_unsigned();
                     // The image is looked for only where the trace says nothing: a trace that names a symbol
                     // file in words that cannot be a file is not to be answered by another one.
-                    ImageIdentity::new(&name, stamp, size).filter(|_| !is_told)
+                    ImageIdentity::new(&name, stamp, size).filter(|_| !is_reported)
                 };
                 let sought = identity.map(Sought::Symbols).or_else(|| image().map(Sought::ByImage));
                 self.of_module.push(sought.map(|sought| {

@@ -18,11 +18,11 @@ use crate::manifest::{self, DerivedManifest, Detail, Manifest, TableEntry};
 use crate::store_error::{StoreError, StoreResult};
 pub(crate) use place::Container;
 
-/// How often an extract is opened again that is replaced meanwhile.
+/// How often opening starts again if the extract is replaced meanwhile.
 const ATTEMPTS: u32 = 20;
 
-/// An opened extract. All table files were found whole; their pages are read when they are asked for: where
-/// the extract was replaced meanwhile, they are those of the new one or give an error; open it again then.
+/// An opened extract. All table files were found whole; their pages are read when they are asked for. If the
+/// extract was replaced meanwhile, pages are those of the new one or give an error: open it again then.
 #[derive(Debug)]
 pub struct Extract {
     path: PathBuf,
@@ -38,8 +38,8 @@ impl Extract {
     /// Opens the folder of an extract, or the archive of one in place.
     ///
     /// # Errors
-    /// If it is none, was written by a newer version, or a table is missing or damaged. Damage of derived
-    /// tables is no error, since they can be computed again; see [`Extract::derived_problem`].
+    /// If it is no extract, was written by a newer version, or a table is missing or damaged. Damage of
+    /// derived tables is no error, since they can be computed again; see [`Extract::derived_problem`].
     pub fn open(path: &Path) -> StoreResult<Self> {
         // An extract is replaced as a whole, by exchanging folders, but it is opened file by file. The
         // manifest before and after shows whether all files are of one extract.
@@ -50,7 +50,7 @@ impl Extract {
             if before.1 == after.1 {
                 return opened;
             }
-            // The extract was replaced meanwhile: what was opened may be of both.
+            // The extract was replaced meanwhile: the files that were opened may belong to either.
             before = after;
         }
         Self::open_with(path, &before)
@@ -107,7 +107,7 @@ impl Extract {
         if manifest.left_out != *left_out {
             return None;
         }
-        // One of an older version lacks what newer ones keep: it would say that nothing was recorded.
+        // An extract of an older version lacks what newer ones keep, and would say that nothing was recorded.
         let is_current = manifest.format_version >= manifest::VERSION;
         let is_same = manifest.source.hash == hash && manifest.detail == detail;
         let same_files = manifest.descriptions.as_deref() == descriptions;
@@ -124,7 +124,7 @@ impl Extract {
         &self.place
     }
 
-    /// Tells extracts apart by what is in them: 16 hexadecimal digits, made of the manifest with its
+    /// Distinguishes extracts by their contents: 16 hexadecimal digits, made of the manifest with its
     /// checksums.
     #[must_use]
     pub fn fingerprint(&self) -> &str {
@@ -155,19 +155,19 @@ impl Extract {
         &self.path
     }
 
-    /// What it is of and what is in it.
+    /// What it was made of and what is in it.
     #[must_use]
     pub const fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// The manifest of the derived tables, if they are there.
+    /// The manifest of the derived tables, if it has any.
     #[must_use]
     pub const fn derived(&self) -> Option<&DerivedManifest> {
         self.derived.as_ref()
     }
 
-    /// Why the derived tables cannot be used, if there are some.
+    /// Why the derived tables cannot be used, if it has any.
     #[must_use]
     pub const fn derived_problem(&self) -> Option<&StoreError> {
         self.derived_problem.as_ref()
@@ -188,16 +188,16 @@ impl Extract {
 /// What an extract says about itself, without a look at its tables.
 ///
 /// # Errors
-/// If it is none, or was written by a newer version.
+/// If it is no extract, or was written by a newer version.
 pub fn manifest_of(path: &Path) -> StoreResult<Manifest> {
     let (_, bytes) = read_manifest(path)?;
     Manifest::parse(&bytes, path)
 }
 
-/// What a folder says of itself that [`derive_into`](crate::derive_into) wrote.
+/// The manifest of a folder that [`derive_into`](crate::derive_into) wrote.
 ///
 /// # Errors
-/// If it is none of those.
+/// If the folder has no such manifest.
 pub fn derived_in(folder: &Path) -> StoreResult<DerivedManifest> {
     let bytes = Container::Folder.read(folder, manifest::FILE)?;
     let what = "a folder without manifest.json".to_owned();
@@ -258,7 +258,8 @@ fn table_files(
 ) -> StoreResult<Tables> {
     let folder = if derived { "derived/" } else { "" };
     let mut files = Tables::new();
-    // What they say is in the manifest, which was read: with hundreds of extracts every file less is quicker.
+    // Tables about the extract say what the manifest says, which was read: with hundreds of extracts every
+    // file less is quicker.
     let is_about = |name: &str| ABOUT.iter().any(|table| table.name == name);
     for (name, entry) in entries.iter().filter(|(name, _)| !is_about(name)) {
         let member = format!("{folder}{name}.parquet");
@@ -289,8 +290,8 @@ fn table_files(
 /// more would be read for days.
 const MAX_ROWS_PER_BYTE: u64 = 1 << 16;
 
-/// Whether a table file is as long as the manifest says, and ends like a Parquet file with that many rows,
-/// which its row groups have.
+/// Whether a table file is as long as the manifest says, and ends like a Parquet file with that many rows, in
+/// the file as in its row groups.
 fn check(file: &TableFile, entry: &TableEntry) -> StoreResult<()> {
     if file.length != entry.bytes {
         return Err(file.wrong(format!("{} bytes, found {}", entry.bytes, file.length)));

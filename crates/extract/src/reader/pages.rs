@@ -60,8 +60,8 @@ fn check_column(slice: &Slice, (mut position, end): (u64, u64), name: &str) -> R
             return Err(wrong(position, text));
         }
         match (header.kind, header.encoding) {
-            // The average, since the dictionary is not unpacked here: it is an estimate of what rows take
-            // that name its texts.
+            // The average, since the dictionary is not unpacked here: an estimate of what each row that names
+            // one of its texts takes.
             (DICTIONARY, _) => each = header.uncompressed / header.values.max(1),
             (_, 2 | 8) => rows = rows.saturating_add(header.values),
             _ => {}
@@ -127,8 +127,9 @@ fn parse(bytes: &[u8]) -> Option<PageHeader> {
             (1, kind::I32) => page = thrift.number()?,
             (2, kind::I32) => uncompressed = Some(thrift.number()?),
             (3, kind::I32) => compressed = Some(thrift.number()?),
-            // Of a data page, a dictionary, a data page of the second version: the number of values comes
-            // first, the encoding where it is in each.
+            // Fields 5, 7 and 8 are the headers of a data page, a dictionary and a data page of the second
+            // version. In each the number of values is field 1; the encoding is field 2, in the second
+            // version field 4.
             (5 | 7, kind::STRUCT) => (values, encoding) = thrift.values(2)?,
             (8, kind::STRUCT) => (values, encoding) = thrift.values(4)?,
             _ => thrift.skip(kind, 0)?,

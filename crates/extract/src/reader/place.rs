@@ -70,7 +70,7 @@ impl Container {
         }
     }
 
-    /// All of a manifest.
+    /// All bytes of a manifest.
     pub(super) fn read(&self, path: &Path, name: &str) -> StoreResult<Option<Vec<u8>>> {
         let Some(range) = self.find(path, name)? else { return Ok(None) };
         range.read(manifest::MAX_BYTES).map(Some).map_err(StoreError::io("read", &path.join(name)))

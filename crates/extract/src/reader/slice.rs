@@ -86,7 +86,7 @@ impl TableFile {
         Ok(Slice { bytes: Stored::Memory(all.into()), length, checks: None })
     }
 
-    /// This file, where it was moved to.
+    /// This file, after it was moved there.
     pub(crate) fn moved_to(&self, path: &Path) -> Self {
         Self { path: path.to_owned(), ..self.clone() }
     }
@@ -243,7 +243,7 @@ impl TableFile {
     /// The file is not what the manifest says: damage, unless another extract lies there by now.
     fn error(&self, expected: String, source: Option<ParquetError>) -> StoreError {
         let path = self.extract.clone();
-        // Asked only now: it costs a read of the manifest, which whoever has no error does not pay.
+        // Checked only after an error, since it costs a read of the manifest.
         let now = || super::manifest_crc(&self.extract, self.derived);
         if self.of_manifest.is_some() && now() != self.of_manifest {
             return StoreError::Replaced { path };
@@ -252,7 +252,7 @@ impl TableFile {
     }
 }
 
-/// Rows of a table, in batches; ends behind an error.
+/// Rows of a table, in batches; ends after an error.
 pub struct Batches {
     file: TableFile,
     reader: Option<ParquetRecordBatchReader>,
@@ -298,7 +298,7 @@ fn in_parquet(error: ParquetError) -> Result<StoreError, ParquetError> {
 pub struct Slice {
     bytes: Stored,
     length: u64,
-    /// What has to be compared with checksums; nothing where that is done, or there are none.
+    /// What has to be compared with checksums; `None` if that is done, or the file has none.
     pub(super) checks: Option<Arc<Checks>>,
 }
 

@@ -14,10 +14,10 @@ const BATCHES: usize = 16;
 
 type Batch = (&'static Table, RecordBatch);
 
-/// The tables of an extract, and the thread that encodes their rows while there is one.
+/// The tables of an extract, and the thread that encodes their rows, once it runs.
 #[derive(Debug)]
 pub(super) struct Background {
-    /// With the thread while there is one.
+    /// `None` while the thread has them.
     folders: Option<Folders>,
     sender: Option<SyncSender<Batch>>,
     thread: Option<JoinHandle<(Folders, StoreResult<()>)>>,
@@ -59,7 +59,7 @@ impl Background {
         self.folders.as_mut().ok_or_else(|| StoreError::Incomplete { path: std::path::PathBuf::new() })
     }
 
-    /// The same, for good.
+    /// As [`Background::stop`], for good.
     pub(super) fn into_folders(mut self) -> StoreResult<Folders> {
         self.stop()?;
         let missing = || StoreError::Incomplete { path: std::path::PathBuf::new() };
@@ -68,7 +68,7 @@ impl Background {
 }
 
 impl Drop for Background {
-    /// What is still being written must not meet the removal of its folder.
+    /// Waits, since the folder is removed next and the thread still writes into it.
     fn drop(&mut self) {
         self.sender = None;
         if let Some(thread) = self.thread.take() {

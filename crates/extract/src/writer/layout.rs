@@ -27,7 +27,7 @@ pub(super) const FEW_ROWS: u64 = 512;
 pub(super) enum Amount {
     /// None.
     None,
-    /// They are all there, not more than [`FEW_ROWS`].
+    /// All have come, and there are not more than [`FEW_ROWS`].
     Few,
     /// There may be any number.
     Many,
@@ -90,7 +90,8 @@ pub(super) fn properties(table: &Table, amount: Amount) -> WriterProperties {
         .set_offset_index_disabled(amount != Amount::Many)
         .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
         .set_key_value_metadata(Some(description(table, amount)));
-    // The same in all rows: this takes the least time, and readers skip files by its statistics.
+    // It is the same in all rows: this encoding takes the least time, and readers skip files by its
+    // statistics.
     let run_id = ColumnPath::from(RUN_ID.name);
     if amount == Amount::Many {
         builder = builder
@@ -132,7 +133,7 @@ fn storage(table: &Table, column: &Column) -> Storage {
         // The node before, wherever a new stack goes down to its innermost frame.
         Storage::Differences
     } else if name.ends_with("_hash") && is_integer {
-        // Hardly two rows have the same.
+        // Hardly any two rows have the same value.
         Storage::Plain
     } else if is_integer
         && (is_tree_key("stack_id") || is_tree_key("frame_id") && table.name == Stack::TABLE.name)

@@ -39,8 +39,8 @@ pub(crate) const SYMBOLS: &str = "symbols";
 /// How an extract is written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WriterOptions {
-    /// Keep a complete extract of the same trace that is there when this one is finished. Callers that want
-    /// to spare the work ask [`Extract::same_source`] before they begin.
+    /// Keep a complete extract of the same trace that exists when this one is finished. Callers that want to
+    /// save the work ask [`Extract::same_source`] before they start.
     pub no_overwrite: bool,
     /// The number that all rows have in front, see [`run_id`]: that of the source of the
     /// manifest that finishes the extract.
@@ -53,7 +53,7 @@ pub struct WriterOptions {
 /// leaves nothing behind.
 #[derive(Debug)]
 pub struct Writer {
-    // Ends before the folder is removed.
+    // Dropped first: the thread that writes must end before the folder is removed.
     tables: Background,
     partial: Partial,
     options: WriterOptions,
@@ -67,7 +67,7 @@ pub struct Writer {
 pub struct Written {
     /// The extract.
     pub path: PathBuf,
-    /// Whether an extract of the same trace was there and kept; then nothing was written.
+    /// Whether an extract of the same trace existed and was kept; then nothing was written.
     pub kept: bool,
     /// Tables with rows, by name, derived ones behind the others.
     pub tables: Vec<WrittenTable>,
@@ -235,6 +235,7 @@ impl Writer {
         let about = write_about(partial.content(), &manifest, of_derived.as_ref())?;
         manifest.tables.extend(about);
         empty::fill(partial.content(), TABLES.iter().chain(ABOUT), &manifest.tables)?;
+        // After all tables, whose sizes and checksums it has.
         write_json(partial.content(), &manifest)?;
         let descriptions = manifest.descriptions.as_deref();
         // Asked at the very end: another program may have made the same extract while this one worked.

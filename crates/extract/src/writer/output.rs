@@ -1,5 +1,5 @@
 //! A file that remembers why it could not be written, since the Parquet writer turns some errors into texts,
-//! and that sums up what is written.
+//! and that computes checksums of what is written.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};

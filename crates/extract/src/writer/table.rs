@@ -33,7 +33,7 @@ pub(super) struct TableWriter {
 
 #[derive(Debug)]
 enum State {
-    /// Not more than [`FEW_ROWS`]: how they are stored is decided when there are more, or no more come.
+    /// Not more than [`FEW_ROWS`]: how they are stored is decided when there are more, or when all have come.
     Held(File, Vec<RecordBatch>),
     /// Rows are encoded as they come.
     Encoding(Box<ArrowWriter<Output>>),
@@ -89,7 +89,7 @@ impl TableWriter {
 
     /// Completes the file.
     pub(super) fn close(mut self) -> StoreResult<TableEntry> {
-        // Few rows only if they were not encoded yet: what is known of their number counts when the writer is
+        // `Few` has an effect only if the rows were not encoded yet: the amount counts when the writer is
         // made.
         self.encode(Amount::Few, ArrowWriter::finish)?;
         let bytes = self.encode(Amount::Few, |writer| {
@@ -101,8 +101,8 @@ impl TableWriter {
         Ok(TableEntry { rows: self.rows, bytes, sorted_by: self.order.columns(), crc32 })
     }
 
-    /// Does something with the writer, which has got the rows that were held. What it knows of their amount
-    /// counts if it is made now.
+    /// Runs a step with the writer, after it got the rows that were held. `amount` counts only if the writer
+    /// is made now.
     fn encode<T>(
         &mut self,
         amount: Amount,
@@ -126,7 +126,7 @@ impl TableWriter {
         let State::Held(file, rows) = std::mem::replace(&mut self.state, State::Failed) else {
             return Ok(());
         };
-        // The Arrow schema beside the Parquet one would tell readers nothing but types of this program's
+        // The Arrow schema beside the Parquet one would give readers nothing but types of this program's
         // memory.
         let options = ArrowWriterOptions::new()
             .with_properties(layout::properties(self.table, amount))

@@ -10,7 +10,7 @@ use etwkit_extract::{DerivedWriter, Extract, Writer, WriterOptions};
 use etwkit_trace::table::{CpuProcess, CpuSample, Mark, Row};
 
 use crate::child::{command, salt_of, start};
-use crate::rows::{assert_told, extract, files, manifest, marks, names, samples, sums};
+use crate::rows::{assert_refused, extract, files, manifest, marks, names, samples, sums};
 use crate::support::Folder;
 
 #[test]
@@ -55,7 +55,10 @@ fn derived_tables_of_an_extract_that_was_replaced_meanwhile_are_not_put_into_the
     let mut derived = DerivedWriter::create(&Extract::open(&target).unwrap()).unwrap();
     derived.write(CpuProcess::TABLE, sums(2)).unwrap();
     derived.finish(Default::default()).unwrap();
-    assert_told(late.finish(Default::default()), &["derived", "hint: was it removed meanwhile? try again"]);
+    assert_refused(
+        late.finish(Default::default()),
+        &["derived", "hint: was it removed meanwhile? try again"],
+    );
     assert_eq!(Extract::open(&target).unwrap().table("cpu_process").unwrap().rows, 2);
     assert_eq!(salt_of(&target), 2);
     assert_eq!(names(&target), files(&["derived"]));
@@ -68,18 +71,24 @@ fn what_is_no_extract_is_not_replaced() {
     fs::create_dir(folder.path("mine.etwx")).unwrap();
     folder.write("mine.etwx/manifest.json", b"{\"name\": \"some web page\"}");
     let create = |path: &Path| Writer::create(path, WriterOptions::default());
-    assert_told(create(&file), &["will not replace ", "file.etwx: it is a file", "hint: remove it, or give"]);
-    assert_told(create(&folder.path("mine.etwx")), &["it is a folder without the manifest of an extract"]);
-    assert_told(create(&folder.path("gone/run.etwx")), &["gone does not exist", "hint: create it, or give"]);
-    assert_told(create(&file.join("run.etwx")), &["file.etwx does not exist"]);
-    assert_told(create(Path::new("/")), &["it is a folder without"]);
+    assert_refused(
+        create(&file),
+        &["will not replace ", "file.etwx: it is a file", "hint: remove it, or give"],
+    );
+    assert_refused(create(&folder.path("mine.etwx")), &["it is a folder without the manifest of an extract"]);
+    assert_refused(
+        create(&folder.path("gone/run.etwx")),
+        &["gone does not exist", "hint: create it, or give"],
+    );
+    assert_refused(create(&file.join("run.etwx")), &["file.etwx does not exist"]);
+    assert_refused(create(Path::new("/")), &["it is a folder without"]);
     assert_eq!(fs::read(&file).unwrap(), b"precious");
     assert_eq!(names(&folder.path("")), ["file.etwx", "mine.etwx"]);
     // What comes to lie there while rows are written is not replaced either.
     let late = folder.path("late.etwx");
     let writer = create(&late).unwrap();
     fs::write(&late, b"precious").unwrap();
-    assert_told(writer.finish(manifest("0")), &["late.etwx: it is a file"]);
+    assert_refused(writer.finish(manifest("0")), &["late.etwx: it is a file"]);
     assert_eq!(fs::read(&late).unwrap(), b"precious");
 }
 
@@ -190,7 +199,7 @@ fn foreign_folders_are_not_swept() {
 #[test]
 fn a_folder_that_cannot_be_written_to_is_named_with_what_to_do() {
     let created = Writer::create(Path::new("/sys/run.etwx"), WriterOptions::default());
-    assert_told(created, &["cannot create a folder in /sys", "give another folder with --out"]);
+    assert_refused(created, &["cannot create a folder in /sys", "give another folder with --out"]);
 }
 
 /// Where the file system has no room left, writing fails in the middle of a file, as it does at a limit for
@@ -208,7 +217,7 @@ fn a_file_that_cannot_grow_is_named_with_what_to_do() {
     limited.envs(large.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let output = limited.output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    for part in ["told: cannot write ", "cpu_sample.parquet | ", "hint: the file system or a limit"] {
+    for part in ["outcome: cannot write ", "cpu_sample.parquet | ", "hint: the file system or a limit"] {
         assert!(text.contains(part), "{part:?} is not in: {text}");
     }
     assert!(names(&folder.path("")).is_empty(), "nothing is left");
@@ -233,7 +242,8 @@ fn a_full_disk_is_named_with_what_to_do() {
         return;
     };
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    for part in ["told: cannot write ", "hint: no space is left there: free some, or give another folder"] {
+    for part in ["outcome: cannot write ", "hint: no space is left there: free some, or give another folder"]
+    {
         assert!(text.contains(part), "{part:?} is not in: {text}");
     }
 }

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use etwkit_extract::{Extract, Writer, WriterOptions};
 use etwkit_trace::table::{CpuSample, Row};
 
-use crate::rows::{extract, samples, told};
+use crate::rows::{extract, message, samples};
 
 const MODE: &str = "ETWKIT_TEST_CHILD";
 const TARGET: &str = "ETWKIT_TEST_TARGET";
@@ -57,8 +57,8 @@ fn writes() {
             }
         }
         "large" => match extract(target, 200_000, salt) {
-            Ok(_) => println!("told: it was written"),
-            Err(error) => println!("told: {}", told(&error)),
+            Ok(_) => println!("outcome: it was written"),
+            Err(error) => println!("outcome: {}", message(&error)),
         },
         mode => panic!("{mode}?"),
     }

@@ -47,7 +47,7 @@ fn sums(
 }
 
 /// The counts of `info`.
-fn told(session: &Session) -> BTreeMap<Kind, i64> {
+fn counts_of_info(session: &Session) -> BTreeMap<Kind, i64> {
     let report = CountReport::read(session, &Counting::default(), &EventFilter::default()).unwrap();
     let kernel = report.counts.kernel.iter().map(|row| {
         let kind = (row.group.to_string(), 0, i32::from(row.version), i32::from(row.opcode));
@@ -73,7 +73,7 @@ fn counts_by_second_add_up_to_those_of_info() {
         let go_on = &mut |_| ControlFlow::Continue(());
         let imported = import(session, &Options::default(), &mut rows, go_on).unwrap();
         let (kinds, bytes, _) = sums(&rows, |_| true);
-        assert_eq!(kinds, told(session), "{files:?}");
+        assert_eq!(kinds, counts_of_info(session), "{files:?}");
         assert_eq!(kinds.values().sum::<i64>(), imported.trace.events, "{files:?}");
         assert_eq!(bytes, imported.trace.decompressed_bytes, "{files:?}");
     }

@@ -117,7 +117,7 @@ const BY_HAND: &str = "events and rows of tests; no trace";
 const NAMED: usize = 4;
 
 /// The best traces for a column.
-fn told(met: Option<&Met>) -> String {
+fn best_traces(met: Option<&Met>) -> String {
     let Some(met) = met else { return BY_HAND.to_owned() };
     let (kind, names) = match (met.real.is_empty(), met.made.is_empty()) {
         (false, _) => ("real", &met.real),
@@ -134,16 +134,16 @@ fn told(met: Option<&Met>) -> String {
 fn rows(page: &mut String, table: &Table, all: &AllMet) {
     let mut lines: Vec<(Vec<&str>, String)> = Vec::new();
     for column in table.columns {
-        let told = told(all.get(&(table.name.to_owned(), column.name.to_owned())));
-        match lines.iter_mut().find(|(_, known)| *known == told) {
+        let traces = best_traces(all.get(&(table.name.to_owned(), column.name.to_owned())));
+        match lines.iter_mut().find(|(_, known)| *known == traces) {
             Some((columns, _)) => columns.push(column.name),
-            None => lines.push((vec![column.name], told)),
+            None => lines.push((vec![column.name], traces)),
         }
     }
     let _ = write!(page, "\n### `{}`\n\n| columns | values in |\n|---|---|\n", table.name);
-    for (columns, told) in lines {
+    for (columns, traces) in lines {
         let columns: Vec<String> = columns.iter().map(|column| format!("`{column}`")).collect();
-        let _ = writeln!(page, "| {} | {told} |", columns.join(", "));
+        let _ = writeln!(page, "| {} | {traces} |", columns.join(", "));
     }
 }
 

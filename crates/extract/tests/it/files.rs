@@ -100,7 +100,7 @@ fn a_file_of_another_session_is_named() {
 }
 
 #[test]
-fn archives_of_other_kinds_are_told_apart() {
+fn archives_of_other_kinds_are_distinguished() {
     let folder = Folder::new();
     for (magic, kind) in
         [(&b"MSCF\0\0\0\0"[..], "cabinet"), (b"\x1F\x8B\x08\0", "gzip"), (b"Rar!\x1A\x07\0", "RAR")]

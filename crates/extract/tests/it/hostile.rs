@@ -8,7 +8,7 @@ use etwkit_trace::table::{CpuProcess, CpuSample, Mark, Row};
 use parquet::file::metadata::{ParquetMetaDataReader, ParquetMetaDataWriter};
 use serde_json::{Value, json};
 
-use crate::rows::{assert_told, batch, extract, manifest, marks, samples, sums};
+use crate::rows::{assert_refused, batch, extract, manifest, marks, samples, sums};
 use crate::support::Folder;
 
 fn target(folder: &Folder) -> PathBuf {
@@ -87,12 +87,12 @@ fn every_flipped_bit_of_a_table_is_an_error() {
     fs::write(&zip, bytes).unwrap();
     assert!(read_all(&zip).unwrap_err().contains("cpu_sample.parquet"));
     edit(&target, |json| json["tables"]["mark"]["crc32"] = json!("0011"));
-    assert_told(
+    assert_refused(
         Extract::open(&target),
         &["expected a manifest (expected checksums of eight hexadecimal digits"],
     );
     edit(&target, |json| json["tables"]["mark"]["crc32"] = json!("0011223344556677"));
-    assert_told(Extract::open(&target), &["mark.parquet of ", "checksums of ", "found another number"]);
+    assert_refused(Extract::open(&target), &["mark.parquet of ", "checksums of ", "found another number"]);
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn an_extract_that_is_replaced_while_it_is_read_says_so() {
     extract(&target, 200_000, 2).unwrap();
     let rows = before.table("cpu_sample").unwrap().batches(None);
     let read = rows.and_then(|mut rows| rows.try_for_each(|batch| batch.map(|_| ())));
-    assert_told(read, &["run.etwx was replaced while it was read", "hint: ask again"]);
+    assert_refused(read, &["run.etwx was replaced while it was read", "hint: ask again"]);
     // What was open stays what it was, where the system keeps files that are in use.
     if cfg!(unix) {
         assert_eq!(begun.map(|batch| batch.unwrap().num_rows()).sum::<usize>() + 1024, 300_000);
@@ -130,7 +130,7 @@ fn what_an_answer_fails_over_is_found_afterwards() {
         "cpu_sample.parquet of ",
         "numbers of a recording in the column weight_ns, found 9223372036854775804",
     ];
-    assert_told(table.strange_number("weight_ns"), &parts);
+    assert_refused(table.strange_number("weight_ns"), &parts);
     // Damage of pages: the column is named.
     without_checksums(&target);
     let file = target.join("cpu_sample.parquet");
@@ -142,7 +142,7 @@ fn what_an_answer_fails_over_is_found_afterwards() {
     let opened = Extract::open(&target).unwrap();
     let column = metadata.row_group(0).column(4).column_path().string();
     let parts = ["damaged extract: cpu_sample.parquet of ", &format!("(column {column})")];
-    assert_told(opened.table("cpu_sample").unwrap().examine(), &parts);
+    assert_refused(opened.table("cpu_sample").unwrap().examine(), &parts);
 }
 
 #[test]
@@ -157,14 +157,14 @@ fn versions_are_judged_before_the_rest() {
     let manifest = fs::read(target.join("manifest.json")).unwrap();
     edit(&target, newer);
     let parts = ["has format version 3.0, and this program reads up to 2.0", "hint: use a newer etwkit"];
-    assert_told(Extract::open(&target), &parts);
+    assert_refused(Extract::open(&target), &parts);
     fs::write(target.join("manifest.json"), manifest).unwrap();
     edit(&target, older);
     let again = |line: &str| format!("; `etwkit extract {line}` makes it anew");
     let line = again(&format!("--out {} run.etl", target.display()));
     let parts =
         ["has the old format version 1.4", "reads from 2.0 on", &line, "hint: extract the trace again, by"];
-    assert_told(Extract::open(&target), &parts);
+    assert_refused(Extract::open(&target), &parts);
     // What a manifest claims must not become a command of somebody else.
     edit(&target, |json| {
         json["detail"] = json!("summary");
@@ -175,7 +175,7 @@ fn versions_are_judged_before_the_rest() {
         "--detail summary --one-session --out {} \"run one.etl\" TRACE TRACE",
         target.display()
     ));
-    assert_told(Extract::open(&target), &[&end]);
+    assert_refused(Extract::open(&target), &[&end]);
     // Whatever its version, it is an extract, and a new one may take its place.
     extract(&target, 1, 1).unwrap();
     assert_eq!(read_all(&target), Ok(2));
@@ -207,12 +207,15 @@ fn manifests_that_make_no_sense_are_refused() {
     for (change, part) in changes {
         fs::write(target.join("manifest.json"), &good).unwrap();
         edit(&target, change);
-        assert_told(Extract::open(&target), &["damaged extract: ", part, "hint: extract the trace again"]);
+        assert_refused(Extract::open(&target), &["damaged extract: ", part, "hint: extract the trace again"]);
     }
     let deep = "[".repeat(100_000);
     for bytes in [&b""[..], b"\0\0", b"\xFF\xFE", deep.as_bytes()] {
         fs::write(target.join("manifest.json"), bytes).unwrap();
-        assert_told(Extract::open(&target), &["damaged extract: manifest.json of ", "expected a manifest ("]);
+        assert_refused(
+            Extract::open(&target),
+            &["damaged extract: manifest.json of ", "expected a manifest ("],
+        );
     }
     for length in (0..good.len()).filter(|length| length % 8 == 0 || length + 20 > good.len()) {
         fs::write(target.join("manifest.json"), &good[..length]).unwrap();
@@ -233,11 +236,11 @@ fn table_files_that_are_cut_missing_or_replaced_are_named() {
     for length in cuts {
         fs::write(&file, &good[..length]).unwrap();
         let parts = ["damaged extract: mark.parquet of ", "bytes, found ", "hint: extract the trace again"];
-        assert_told(Extract::open(&target), &parts);
+        assert_refused(Extract::open(&target), &parts);
         // As long as it should be, but not what it should be.
         let bytes = json!(length);
         edit(&target, |json| json["tables"]["mark"]["bytes"] = bytes);
-        assert_told(
+        assert_refused(
             Extract::open(&target),
             &["damaged extract: mark.parquet of ", "expected a Parquet file"],
         );
@@ -245,9 +248,9 @@ fn table_files_that_are_cut_missing_or_replaced_are_named() {
         edit(&target, |json| json["tables"]["mark"]["bytes"] = bytes);
     }
     fs::remove_file(&file).unwrap();
-    assert_told(Extract::open(&target), &["mark.parquet", "bytes, it is missing"]);
+    assert_refused(Extract::open(&target), &["mark.parquet", "bytes, it is missing"]);
     fs::create_dir(&file).unwrap();
-    assert_told(Extract::open(&target), &["mark.parquet", "bytes, it is missing"]);
+    assert_refused(Extract::open(&target), &["mark.parquet", "bytes, it is missing"]);
 }
 
 /// The file with another number of rows at its end, for its only row group and in all.
@@ -305,7 +308,9 @@ fn endless_rows_are_not_begun() {
         edit(&target, |json| json["tables"]["mark"] = json!({"rows": rows, "bytes": bytes.len()}));
         match part {
             None => assert_eq!(read_all(&target), Ok(31)),
-            Some(part) => assert_told(Extract::open(&target), &["damaged extract: mark.parquet of ", part]),
+            Some(part) => {
+                assert_refused(Extract::open(&target), &["damaged extract: mark.parquet of ", part])
+            }
         }
         fs::write(&file, &whole).unwrap();
     }
@@ -340,12 +345,12 @@ fn changed_bytes_of_a_table_give_an_error_or_other_rows_but_no_panic() {
         bad[end..].copy_from_slice(b"PAR1");
         bad[end - 4..end].copy_from_slice(&(end as u32 / 2).to_le_bytes());
         fs::write(&file, &bad).unwrap();
-        assert_told(Extract::open(&target), &["mark.parquet of ", "expected a Parquet file of "]);
+        assert_refused(Extract::open(&target), &["mark.parquet of ", "expected a Parquet file of "]);
     }
 }
 
 #[test]
-fn damaged_derived_tables_are_told_and_can_be_written_again() {
+fn damaged_derived_tables_are_reported_and_can_be_written_again() {
     let folder = Folder::new();
     let target = target(&folder);
     let write = || {
@@ -383,7 +388,7 @@ fn pages_that_claim_gigabytes_take_no_memory() {
     edit(&target, |json| json["tables"]["mark"]["bytes"] = json!(bytes.len()));
     let extract = Extract::open(&target).unwrap();
     let read = extract.table("mark").unwrap().batches(None).map(|_| ());
-    assert_told(read, &["damaged extract: mark.parquet of ", "the page at 4 claims 2147483647 bytes"]);
+    assert_refused(read, &["damaged extract: mark.parquet of ", "the page at 4 claims 2147483647 bytes"]);
 }
 
 #[test]
@@ -402,5 +407,5 @@ fn a_long_text_that_thousands_of_rows_name_is_not_written_out() {
     assert!(fs::metadata(&file).unwrap().len() < 100_000);
     let opened = Extract::open(&target).unwrap();
     let parts = ["damaged extract: mark.parquet of ", "has a dictionary whose texts would take 1"];
-    assert_told(opened.table("mark").unwrap().batches(None).map(|_| ()), &parts);
+    assert_refused(opened.table("mark").unwrap().batches(None).map(|_| ()), &parts);
 }

@@ -1,4 +1,4 @@
-//! What tells extracts and code apart, whatever program reads them.
+//! Fingerprints and hashes, which distinguish extracts and code for every program that reads them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::File;

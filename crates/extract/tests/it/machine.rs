@@ -47,7 +47,7 @@ fn network_interfaces_are_those_of_the_truth() {
     for sample in samples() {
         let (rows, _) = rows(&sample);
         let columns = ["description", "mac", "addresses", "dns_servers", "ipv4_index"];
-        let told: BTreeSet<_> = texts(&rows, Adapter::TABLE, columns).into_iter().collect();
+        let found: BTreeSet<_> = texts(&rows, Adapter::TABLE, columns).into_iter().collect();
         let joined = |list: &Value| {
             let texts = list.as_array().unwrap().iter().map(|text| text.as_str().unwrap());
             texts.collect::<Vec<_>>().join(";")
@@ -67,7 +67,7 @@ fn network_interfaces_are_those_of_the_truth() {
                 ]
             })
             .collect();
-        assert_eq!(told, expected, "{}", sample.name);
+        assert_eq!(found, expected, "{}", sample.name);
         compared += expected.len();
     }
     assert!(compared > 5 || samples().is_empty());
@@ -84,7 +84,7 @@ fn runtimes_are_those_of_the_truth() {
             .map(|[key, pid]| (key, pid))
             .collect();
         let columns = ["process_key", "clr_instance", "flavour", "version", "path"];
-        let told: BTreeSet<_> = texts(&rows, DotnetRuntime::TABLE, columns)
+        let found: BTreeSet<_> = texts(&rows, DotnetRuntime::TABLE, columns)
             .into_iter()
             .map(|[key, instance, flavour, version, path]| {
                 (pids.get(&key).cloned().unwrap_or_default(), instance, flavour, version, path)
@@ -107,7 +107,7 @@ fn runtimes_are_those_of_the_truth() {
                 )
             })
             .collect();
-        assert_eq!(told, expected, "{}", sample.name);
+        assert_eq!(found, expected, "{}", sample.name);
         compared += expected.len();
     }
     assert!(compared > 3 || samples().is_empty());
@@ -115,7 +115,7 @@ fn runtimes_are_those_of_the_truth() {
 
 #[test]
 fn builds_and_virtual_machines() {
-    let told: BTreeMap<String, (Option<i32>, Option<bool>)> = samples()
+    let found: BTreeMap<String, (Option<i32>, Option<bool>)> = samples()
         .iter()
         .map(|sample| {
             let trace = rows(sample).1.trace;
@@ -130,12 +130,12 @@ fn builds_and_virtual_machines() {
         ("pyetwkit_sample", (Some(4890), None)),
         ("tx_Process", (None, None)),
     ] {
-        assert!(told.is_empty() || told[name] == expected, "{name}: {:?}", told[name]);
+        assert!(found.is_empty() || found[name] == expected, "{name}: {:?}", found[name]);
     }
 }
 
 #[test]
-fn facts_beside_a_trace_are_rows_and_damaged_ones_are_told() {
+fn facts_beside_a_trace_are_rows_and_damaged_ones_are_reported() {
     let work = Folder::new();
     let trace = work.write("slow.etl", &crate::support::made("power-5.etl"));
     work.write("slow.facts.json", br#"{"version":1,"facts":[{"name":"gpu","value":"X1"}]}"#);

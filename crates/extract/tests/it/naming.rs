@@ -123,14 +123,14 @@ fn frames(target: &Path) -> Vec<String> {
         let column = frame.column_by_name(column).unwrap().as_primitive::<Int32Type>();
         arrow_array::Array::is_valid(column, row).then(|| column.value(row))
     };
-    let told = |row| {
+    let line = |row| {
         let name = number("method_id", row).and_then(|id| text(&method, "name", id as usize));
         let place = text(&frame, "source_file", row).zip(number("line", row));
         let place = place.map(|(file, line)| format!(" {file}:{line}")).unwrap_or_default();
         let inlined = text(&frame, "inlined", row).map(|names| format!(" [{names}]")).unwrap_or_default();
         format!("{}{place}{inlined}", name.unwrap_or_else(|| "-".to_owned()))
     };
-    (0..frame.num_rows()).map(told).collect()
+    (0..frame.num_rows()).map(line).collect()
 }
 
 const NAMED: [&str; 9] = [
@@ -281,7 +281,7 @@ const SIZE: i64 = 0x9000;
 /// A trace that was never merged says nothing of symbol files: the image by time stamp and size does, in the
 /// same places.
 #[test]
-fn an_image_tells_the_symbol_file_of_a_trace_that_was_never_merged() {
+fn an_image_names_the_symbol_file_of_a_trace_that_was_never_merged() {
     let folder = Folder::new();
     let target = extract_of(&folder, Detail::Full, |module| {
         let (time_date_stamp, size) = (STAMP, SIZE);
@@ -333,9 +333,9 @@ fn an_image_tells_the_symbol_file_of_a_trace_that_was_never_merged() {
     assert!(file.image_source.as_ref().unwrap().contains("0D9F641E9000"));
     assert_eq!(frames(&target), NAMED);
     // The extract knows it from now on: the image is not needed again.
-    let told = |text: &str| vec![Some(text.to_owned()), Some(text.to_owned()), None];
-    assert_eq!(texts("pdb_guid"), told(GUID));
-    assert_eq!(texts("pdb_name"), told("d:\\build\\app.pdb"));
+    let of_both = |text: &str| vec![Some(text.to_owned()), Some(text.to_owned()), None];
+    assert_eq!(texts("pdb_guid"), of_both(GUID));
+    assert_eq!(texts("pdb_name"), of_both("d:\\build\\app.pdb"));
     // `CreateProcess` and the public symbol `Exit`.
     assert_eq!(functions(), [Some(2), Some(2), None]);
     fs::remove_dir_all(symbols.join("app.exe")).unwrap();

@@ -8,7 +8,7 @@ use etwkit_trace::table::{CpuProcess, DERIVED, Mark, Row};
 use zip::CompressionMethod;
 
 use crate::child::salt_of;
-use crate::rows::{assert_told, extract, files, manifest, marks, names, sums};
+use crate::rows::{assert_refused, extract, files, manifest, marks, names, sums};
 use crate::support::{Folder, made};
 
 #[test]
@@ -50,7 +50,7 @@ fn a_packed_extract_reads_like_the_folder() {
     wanted.retain(|name| name != "manifest.json");
     wanted.insert(0, "manifest.json".to_owned());
     assert_eq!(members, wanted.iter().map(|name| format!("sent.etwx/{name}")).collect::<Vec<_>>());
-    assert_told(DerivedWriter::create(&packed), &["cannot add tables to the archive", "hint: unpack it"]);
+    assert_refused(DerivedWriter::create(&packed), &["cannot add tables to the archive", "hint: unpack it"]);
     // From one archive to another, which takes its place; the same content gives the same bytes.
     let first = fs::read(&zip).unwrap();
     packed.pack(&zip).unwrap();
@@ -66,9 +66,9 @@ fn packing_replaces_nothing_but_packed_extracts() {
     let extract = Extract::open(&target).unwrap();
     let foreign = zipped_as(CompressionMethod::Stored, &[("notes.txt", b"precious")]);
     let foreign = folder.write("notes.zip", &foreign);
-    assert_told(extract.pack(&foreign), &["will not replace ", "it is a file without the manifest"]);
-    assert_told(extract.pack(&target), &["run.etwx: it is a folder, not an extract"]);
-    assert_told(extract.pack(&folder.path("gone/a.zip")), &["gone does not exist"]);
+    assert_refused(extract.pack(&foreign), &["will not replace ", "it is a file without the manifest"]);
+    assert_refused(extract.pack(&target), &["run.etwx: it is a folder, not an extract"]);
+    assert_refused(extract.pack(&folder.path("gone/a.zip")), &["gone does not exist"]);
     assert_eq!(names(&folder.path("")), ["notes.zip", "run.etwx"]);
 }
 
@@ -87,20 +87,20 @@ fn archives_that_cannot_be_read_in_place_are_refused_with_a_hint() {
     let squeezed = folder.write("small.zip", &zipped_as(CompressionMethod::Deflated, &members));
     let parts =
         ["small.zip is compressed: manifest.json has to be stored", "hint: unpack it and name the folder"];
-    assert_told(Extract::open(&squeezed), &parts);
+    assert_refused(Extract::open(&squeezed), &parts);
     let trace = zipped_as(CompressionMethod::Stored, &[("power.etl", &made("power-5.etl"))]);
     let parts = ["found a zip archive without manifest.json", "hint: `etwkit extract` makes"];
-    assert_told(Extract::open(&folder.write("trace.zip", &trace)), &parts);
+    assert_refused(Extract::open(&folder.write("trace.zip", &trace)), &parts);
     let trace = folder.write("power.etl", &made("power-5.etl"));
-    assert_told(Extract::open(&trace), &["expected an extract", "found a file that is no zip archive"]);
-    assert_told(
+    assert_refused(Extract::open(&trace), &["expected an extract", "found a file that is no zip archive"]);
+    assert_refused(
         Extract::open(&folder.path("gone.etwx")),
         &["cannot open ", "gone.etwx", "hint: check the name"],
     );
-    assert_told(Extract::open(&folder.path("")), &["found a folder without manifest.json"]);
+    assert_refused(Extract::open(&folder.path("")), &["found a folder without manifest.json"]);
     let half = fs::read(&plain).unwrap();
     let half = folder.write("half.zip", &half[..half.len() / 2]);
-    assert_told(Extract::open(&half), &["damaged archive ", "its directory at the end", "hint: copy"]);
+    assert_refused(Extract::open(&half), &["damaged archive ", "its directory at the end", "hint: copy"]);
 }
 
 #[test]

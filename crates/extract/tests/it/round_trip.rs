@@ -10,7 +10,7 @@ use etwkit_trace::table::{CpuProcess, CpuSample, GenericEvent, Mark, Row, Stack}
 use parquet::basic::Compression;
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 
-use crate::rows::{assert_told, batch, extract, files, manifest, marks, names, samples, stacks, sums};
+use crate::rows::{assert_refused, batch, extract, files, manifest, marks, names, samples, stacks, sums};
 use crate::support::Folder;
 
 fn all(extract: &Extract, table: &str) -> RecordBatch {
@@ -93,7 +93,7 @@ fn only_tables_with_many_rows_are_compressed() {
 }
 
 #[test]
-fn an_order_is_told_only_where_it_holds() {
+fn an_order_is_declared_only_where_it_holds() {
     let folder = Folder::new();
     let mut writer = Writer::create(&folder.path("run.etwx"), WriterOptions::default()).unwrap();
     for _ in 0..2 {
@@ -148,8 +148,8 @@ fn rows_of_another_table_are_refused_and_the_extract_cannot_be_finished() {
     let mut writer = Writer::create(&target, WriterOptions::default()).unwrap();
     let parts =
         ["rows of stack do not have its columns: expected stack_id Int32 not null", "found ts_ns Int64"];
-    assert_told(writer.write(Stack::TABLE, samples(1, 0)), &parts);
-    assert_told(writer.finish(manifest("0")), &["is not complete: writing it failed before"]);
+    assert_refused(writer.write(Stack::TABLE, samples(1, 0)), &parts);
+    assert_refused(writer.finish(manifest("0")), &["is not complete: writing it failed before"]);
     assert!(names(&folder.path("")).is_empty(), "nothing is left");
 }
 
@@ -179,7 +179,7 @@ fn row_groups_are_bounded_by_rows_and_by_bytes() {
 }
 
 #[test]
-fn a_file_tells_what_it_holds() {
+fn a_file_says_what_it_holds() {
     let folder = Folder::new();
     extract(&folder.path("run.etwx"), 1_000, 1).unwrap();
     let opened = Extract::open(&folder.path("run.etwx")).unwrap();

@@ -82,7 +82,7 @@ pub(crate) fn extract(target: &Path, count: i64, salt: i64) -> Result<Written, S
 }
 
 /// The error as a user reads it: message, causes, hint.
-pub(crate) fn told(error: &StoreError) -> String {
+pub(crate) fn message(error: &StoreError) -> String {
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(error);
     while let Some(next) = cause {
@@ -93,9 +93,9 @@ pub(crate) fn told(error: &StoreError) -> String {
 }
 
 #[track_caller]
-pub(crate) fn assert_told<T>(result: Result<T, StoreError>, parts: &[&str]) {
+pub(crate) fn assert_refused<T>(result: Result<T, StoreError>, parts: &[&str]) {
     let Err(error) = result else { panic!("it succeeded") };
-    let text = told(&error);
+    let text = message(&error);
     for part in parts {
         assert!(text.contains(part), "{part:?} is not in: {text}");
     }

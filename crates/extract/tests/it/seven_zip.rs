@@ -36,7 +36,7 @@ fn all_traces_of_an_archive_are_one_session_ordered_by_path() {
 }
 
 #[test]
-fn an_archive_without_a_trace_tells_what_it_holds() {
+fn the_error_of_an_archive_without_a_trace_lists_what_it_holds() {
     let folder = Folder::new();
     let path = folder.write("x.7z", &seven_zipped(&[("notes.txt", b"notes")]));
     assert_refused(open_one(&path), &["no .etl file in x.7z, which holds notes.txt"]);

@@ -138,7 +138,7 @@ fn symbol_files_of_an_archive_in_an_archive_are_found() {
 }
 
 #[test]
-fn what_is_unsafe_too_large_or_damaged_is_left_out_and_told() {
+fn what_is_unsafe_too_large_or_damaged_is_left_out_with_a_reason() {
     let folder = Folder::new();
     let trace = made("power-5.etl");
     let text: Vec<u8> = (0..2000u32).flat_map(|n| (n * n).to_le_bytes()).collect();
@@ -156,11 +156,14 @@ fn what_is_unsafe_too_large_or_damaged_is_left_out_and_told() {
     fs::create_dir(folder.path("symbols")).unwrap();
     let limits = Limits { total_bytes: 50_000, ..Limits::default() };
     let kept = keep(&input, &folder, limits);
-    let told: Vec<_> = kept.iter().map(|kept| kept.left_out.as_deref().unwrap_or("kept")).collect();
-    assert_eq!(told[0], "its name cannot be that of a file");
-    assert!(told[1].contains("unpacking large.pdb needs 100000 bytes, and 50000 of the limit"), "{told:?}");
-    assert_eq!(told[2..4], ["kept", "another one has the same name"]);
-    assert!(told[4].contains("damaged archive a.zip, member damaged.pdb, behind "), "{told:?}");
+    let reasons: Vec<_> = kept.iter().map(|kept| kept.left_out.as_deref().unwrap_or("kept")).collect();
+    assert_eq!(reasons[0], "its name cannot be that of a file");
+    assert!(
+        reasons[1].contains("unpacking large.pdb needs 100000 bytes, and 50000 of the limit"),
+        "{reasons:?}"
+    );
+    assert_eq!(reasons[2..4], ["kept", "another one has the same name"]);
+    assert!(reasons[4].contains("damaged archive a.zip, member damaged.pdb, behind "), "{reasons:?}");
     assert_eq!(names(&folder.path("symbols")), ["same.pdb"]);
     assert_eq!(fs::read(folder.path("symbols/same.pdb")).unwrap(), b"first");
 }

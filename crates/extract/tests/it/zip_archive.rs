@@ -67,7 +67,7 @@ fn members_are_never_written_by_name() {
 }
 
 #[test]
-fn an_archive_without_a_trace_tells_what_it_holds() {
+fn the_error_of_an_archive_without_a_trace_lists_what_it_holds() {
     let folder = Folder::new();
     let many: Vec<String> = (0..10).map(|n| format!("logs/{n}.txt")).collect();
     let members: Vec<(&str, &[u8])> = many.iter().map(|name| (name.as_str(), &b"x"[..])).collect();

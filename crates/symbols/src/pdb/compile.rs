@@ -22,9 +22,9 @@ use crate::undecorate::{self, Decorated};
 const PIECE: u32 = 4 << 20;
 /// Signature of symbols, in front of those of a compiland.
 const SIGNATURE_LEN: usize = 4;
-/// Lines and frames of a compiland, for each byte of its stream; compilers need less than one.
+/// Lines and frames of a compiland, for each byte of its stream; compilers write less than one.
 const FRAMES_PER_BYTE: usize = 4;
-/// Sites of one function; more are no program of a compiler.
+/// Inlined calls of one function; no compiler makes as many.
 const MAX_SITES: usize = 1 << 20;
 
 pub(super) fn table(pdb: &mut Pdb<'_>, wanted: Option<&[u32]>) -> Result<Table> {
@@ -148,8 +148,8 @@ struct Inlinees<'a, 'd, 'f> {
     lines: &'a Lines<'a>,
     /// Names of inlined functions by id.
     known: FxHashMap<u32, u32>,
-    /// Lines and frames that may still be looked at: functions that overlap would have all lines again and
-    /// again.
+    /// Lines and frames that may still be used: functions that overlap would repeat all lines for each of
+    /// them.
     budget: usize,
 }
 
@@ -238,7 +238,8 @@ impl Inlinees<'_, '_, '_> {
         let rows = rows.into_iter().map(|(offset, range)| (offset, frames.get(range).unwrap_or_default()));
         let rows = found.writer.rows(rows);
         let contribution = self.reader.dbi.contribution(start);
-        // Where several functions were folded into one, that of the object file which the linker kept.
+        // Where the linker folded several functions into one, the one of the object file that it kept is
+        // preferred.
         let is_preferred = contribution.is_some_and(|it| usize::from(it.compiland) == compiland);
         found.functions.push(Named { start, len: function.len, name, decorated, rows, is_preferred });
     }
@@ -310,7 +311,8 @@ impl Inlinees<'_, '_, '_> {
     }
 }
 
-/// All names as one list, at addresses of the image. Until here they are those of before it was rearranged.
+/// All names as one list, at addresses of the image. Until here addresses are those from before the image was
+/// rearranged.
 fn merge(dbi: &Dbi, functions: Vec<Named>, publics: &[Named]) -> Vec<Function> {
     let limit = |named: &Named| {
         let section_end = dbi.section_end(named.start)?;

@@ -40,7 +40,7 @@ pub(super) fn identity(msf: &mut Streams<'_>) -> Result<(Guid, u32)> {
 /// A compiland: an object file that was linked.
 pub(super) struct Compiland {
     pub(super) stream: u16,
-    /// Bytes of symbols, with their signature, at the begin of the stream.
+    /// Bytes of symbols, with their signature, at the start of the stream.
     pub(super) symbols_len: u32,
     /// Bytes of the older line format, which nobody writes any more.
     pub(super) old_lines_len: u32,
@@ -75,7 +75,7 @@ pub(super) struct Dbi {
     pub(super) names: Vec<u8>,
     /// Addresses of the image → addresses before the image was rearranged; empty for nearly all.
     pub(super) to_source: Vec<(u32, u32)>,
-    /// The way back.
+    /// Addresses before the image was rearranged → addresses of the image.
     pub(super) from_source: Vec<(u32, u32)>,
 }
 
@@ -106,7 +106,7 @@ impl Dbi {
             sections = sections_of_native_image(section_map);
         }
         if sections.is_empty() {
-            return Err(Error::Unsupported("it does not tell the sections of its module"));
+            return Err(Error::Unsupported("it does not say which sections its module has"));
         }
         Ok(Self {
             compilands: self::compilands(compilands),
@@ -133,14 +133,14 @@ impl Dbi {
         self.sections.iter().find(holds).map(|section| section.rva.saturating_add(section.len))
     }
 
-    /// What was linked at the address.
+    /// The contribution that the linker placed at the address.
     pub(super) fn contribution(&self, rva: u32) -> Option<Contribution> {
         let below = self.contributions.partition_point(|it| it.start_rva <= rva).checked_sub(1)?;
         self.contributions.get(below).filter(|it| rva < it.end_rva).copied()
     }
 }
 
-/// Substreams that lie behind the header, whose sizes are in it.
+/// Substreams that follow the header, which has their sizes.
 struct Parts<'a> {
     header: &'a [u8],
     rest: &'a [u8],
@@ -194,7 +194,7 @@ fn contributions(bytes: &[u8], sections: &[Section]) -> Vec<Contribution> {
     let mut found: Vec<Contribution> =
         bytes.get(4..).unwrap_or_default().chunks_exact(len).filter_map(one).collect();
     found.sort_by_key(|it| it.start_rva);
-    // Searching by halving needs disjoint pieces; in a damaged file they may overlap.
+    // Binary search needs disjoint pieces; in a damaged file they may overlap.
     found.dedup_by_key(|it| it.start_rva);
     let starts: Vec<u32> = found.iter().skip(1).map(|it| it.start_rva).collect();
     for (it, next) in found.iter_mut().zip(starts) {
@@ -211,9 +211,9 @@ fn sections(bytes: &[u8]) -> Vec<Section> {
     bytes.as_chunks::<40>().0.iter().take(MAX_SECTIONS).map(one).collect()
 }
 
-/// The sections of a native image of .NET, whose PDB has no section headers: only the section map tells their
-/// lengths. They lie in the image one behind the other from the second page on, each on pages of its own.
-/// Nothing where the map says anything else.
+/// The sections of a native image of .NET, whose PDB has no section headers: only the section map has
+/// their lengths. They lie in the image one behind the other from the second page on, each on pages of its
+/// own. Nothing where the map says anything else.
 ///
 /// Layout: a number of entries, twice 16 bits, then entries of 20 bytes: flags, two numbers that are not used
 /// here, the number of the section, two offsets of names, offset and length. The last entry stands for

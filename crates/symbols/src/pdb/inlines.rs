@@ -19,7 +19,7 @@ pub(super) struct Site {
     pub(super) depth: u16,
 }
 
-/// Code that came from an inlined function, as offsets from the begin of the function around it.
+/// Code that came from an inlined function, as offsets from the start of the function around it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Range {
     pub(super) start: u32,
@@ -73,13 +73,13 @@ pub(super) fn add_ranges(
                 continue;
             }
             Operation::Other => continue,
-            Operation::Move { code, line: delta, len: told } => {
+            Operation::Move { code, line: delta, len: own } => {
                 offset = offset.wrapping_add(code);
                 line = line.wrapping_add_signed(delta);
-                len = told.or(len);
+                len = own.or(len);
             }
         }
-        // A range has no end of its own in most programs: it goes on until the next one begins.
+        // Most programs give a range no end of its own: it goes on until the next one starts.
         let at = base.wrapping_add(offset);
         close(&mut open, at);
         open = Some((at, file.map(|file| FileLine { file, line })));
@@ -92,7 +92,7 @@ pub(super) fn add_ranges(
 enum Operation {
     Offset(u32),
     Base(u32),
-    /// Ends the range that was begun.
+    /// Ends the range that is open.
     Len(u32),
     File(u32),
     Line(i32),

@@ -36,10 +36,10 @@ pub(super) struct FileLine {
 pub(super) struct Lines<'a> {
     /// Sorted by section and offset.
     pub(super) lines: Vec<LineRecord>,
-    /// Where a function that was inlined begins, by its id.
+    /// First line of each inlined function, by its id.
     pub(super) inlinees: FxHashMap<u32, FileLine>,
     files: &'a [u8],
-    /// Names of other compilands, as offsets in the string table, with the ids that are used of them.
+    /// Names of other compilands, as offsets in the string table, with those of their ids that are used here.
     pub(super) imports: Vec<(u32, Vec<u32>)>,
     /// Ids that others use, to the number that they have in the id stream.
     pub(super) exports: HashMap<u32, u32>,
@@ -70,7 +70,7 @@ impl<'a> Lines<'a> {
                 _ => {}
             }
         }
-        // What is reported twice for an offset is reported best by the first.
+        // The sort is stable: of several records for one offset the first stays in front.
         lines.lines.sort_by_key(|line| (line.section, line.offset));
         lines
     }
@@ -86,6 +86,7 @@ impl<'a> Lines<'a> {
             for entry in entries {
                 let (offset, bits) = (u32_at(entry, 0)?, u32_at(entry, 4)?);
                 let line = bits & 0xFF_FFFF;
+                // A hidden line still ends the one before it, so it is kept as code without a line.
                 let place = (!HIDDEN.contains(&line)).then_some(FileLine { file, line });
                 self.lines.push(LineRecord { section, offset: start.checked_add(offset)?, place });
             }

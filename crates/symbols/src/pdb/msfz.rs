@@ -25,7 +25,7 @@ const PART: &str = "directory of compressed streams";
 const HEADER_LEN: usize = 80;
 const CHUNK_LEN: usize = 20;
 const FRAGMENT_LEN: usize = 12;
-/// Instead of the length of its first fragment: a stream that is not there.
+/// In place of the length of its first fragment: the stream does not exist.
 const NIL: u32 = u32::MAX;
 /// In the location of a fragment: it lies in a chunk.
 const IN_CHUNK: u64 = 1 << 63;
@@ -41,7 +41,8 @@ const RATIO: u64 = 100;
 /// Chunks may always unpack to this many bytes.
 const RATIO_FROM: u64 = 64 << 20;
 
-/// Whether a file that begins like this is one. The signature behind the name is checked when it is opened.
+/// Whether a file that starts like this is a compressed PDB. The signature behind the name is checked when it
+/// is opened.
 pub(crate) fn is_msfz(begin: &[u8]) -> bool {
     begin.starts_with(MAGIC.get(..24).unwrap_or_default())
 }

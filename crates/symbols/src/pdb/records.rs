@@ -21,7 +21,7 @@ const S_FUNCTIONS: [u16; 6] = [0x110F, 0x1110, 0x1146, 0x1147, 0x1155, 0x1156];
 /// Managed code that was compiled ahead of time, global and local.
 const S_MANAGED: [u16; 2] = [0x112A, 0x112B];
 
-/// What matters of a record.
+/// The part of a record that is used here.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Record<'a> {
     Function(Function<'a>),

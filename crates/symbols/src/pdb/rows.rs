@@ -1,4 +1,4 @@
-//! Lines and inlined functions of one function, put together: from each offset on the frames that hold.
+//! Lines and inlined functions of one function, merged: the frames that hold from each offset on.
 
 use super::inlines::{Range, Site};
 use super::lines::{FileLine, LineRecord};
@@ -12,11 +12,11 @@ pub(super) trait Naming {
     fn inlinee(&mut self, id: u32) -> u32;
 }
 
-/// Calls `row` for each offset from which on something else holds, with the frames from the outermost to the
+/// Calls `row` for each offset at which the frames change, with the frames from the outermost to the
 /// innermost.
 ///
-/// Of ranges at one depth the last begun holds. Where the ranges of a site leave out what a site in it
-/// covers, as compilers do, its caller is there, too, without a line.
+/// Of several ranges at one depth the one that started last holds. Compilers leave out of the ranges of a
+/// site what a site inside of it covers; its caller is a frame there all the same, without a line.
 pub(super) fn sweep(
     start: u32,
     len: u32,

@@ -122,7 +122,7 @@ impl Numbered {
         let pairs = list.as_chunks::<8>().0.iter();
         let pairs = pairs.filter_map(|pair| Some((u32_at(pair, 0)?, start.checked_add(u32_at(pair, 4)?)?)));
         numbered.steps = pairs.collect();
-        // Far steps would mean long walks.
+        // Steps that lie far apart would mean long walks, so the list of such a file is not used.
         let ends = numbered.steps.iter().skip(1).map(|(_, at)| *at).chain([stop]);
         let is_near =
             numbered.steps.iter().zip(ends).all(|((_, at), end)| end.saturating_sub(*at) <= FARTHEST);

@@ -28,7 +28,7 @@ pub(super) fn line_at(blob: &[u8], document: u32, il_offset: u32) -> Option<(u32
             i64::from(compressed_signed(&mut cursor)?)
         };
         if lines == 0 && columns == 0 {
-            // Code that nobody wrote.
+            // A hidden point: code that the compiler made up.
             found = None;
             continue;
         }

@@ -20,7 +20,7 @@ pub struct Limits {
     pub connect: Duration,
     /// Until an answer begins, and between two pieces of it.
     pub silence: Duration,
-    /// Until a file is there.
+    /// Until a file is complete.
     pub total: Duration,
     /// Bytes of a file that have to come in a second on average, once it has taken as long as `silence`. Each
     /// piece of a file may come in time and the file never: who sends less is left alone.
@@ -138,9 +138,9 @@ impl Client {
         outcome
     }
 
-    /// The begin of the answer, or why there is none and whether to ask once more.
+    /// The start of the answer, or why there is none and whether to ask once more.
     fn answer(&self, url: &str) -> Result<ureq::http::Response<ureq::Body>, (Refusal, bool)> {
-        // Who asks for encryption is not sent elsewhere without.
+        // A request by https is not redirected to a place without encryption.
         let is_https = url.get(..8).is_some_and(|begin| begin.eq_ignore_ascii_case("https://"));
         let request = self.agent.get(url).header("Accept", ACCEPT).config().https_only(is_https).build();
         let response = request.call().map_err(|error| match error {
@@ -189,7 +189,7 @@ impl Client {
             let elapsed = begin.elapsed();
             let is_slow =
                 elapsed > self.limits.silence && len < elapsed.as_secs().saturating_mul(self.limits.slowest);
-            // The last piece has come: what is there already need not be thrown away.
+            // If the last piece has come, a complete file need not be thrown away for having been slow.
             if is_slow && total != Some(len) {
                 let seconds = elapsed.as_secs();
                 return Err(Refusal::Down(format!("it is too slow: {len} bytes in {seconds} seconds")));

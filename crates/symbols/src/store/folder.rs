@@ -39,7 +39,7 @@ const A_POINTER: &str = "a pointer to another place; those in a folder that came
                          followed: name the folder with --symbols";
 
 impl Origin {
-    /// A path that may be looked at: it is there, and no link of a stranger.
+    /// A path that may be looked at: it exists, and is no link of a stranger.
     pub(super) fn path(self, path: PathBuf) -> Result<Option<PathBuf>> {
         match self {
             Self::User => Ok(path.exists().then_some(path)),
@@ -147,7 +147,7 @@ fn entry(folder: &Path, origin: Origin, name: &str) -> Result<Option<PathBuf>> {
     let same = entries
         .filter_map(io::Result::ok)
         .filter(|entry| entry.file_name().to_string_lossy().eq_ignore_ascii_case(name));
-    // The order of a folder is that of the file system.
+    // File systems list folders in any order; the smallest name makes the choice the same everywhere.
     match same.map(|entry| entry.path()).min() {
         Some(path) => origin.path(path),
         None => Ok(None),
@@ -188,7 +188,7 @@ pub(super) fn copy(from: &Path, store: &Path, sought: Sought<'_>, kind: Kind) ->
     Ok(path)
 }
 
-/// The folder of a file in a store of ours.
+/// The folder of a file in a store that we write.
 pub(super) fn folder_in(store: &Path, sought: Sought<'_>) -> PathBuf {
     store.join(sought.name()).join(sought.key())
 }
@@ -254,7 +254,7 @@ pub(super) fn unpack(packed: impl Read + Seek, into: &mut fs::File, limit: u64) 
         if size > limit {
             return Err(Error::TooLarge { size, limit });
         }
-        // The header may claim less than comes out, so that the limit holds while data is unpacked, too.
+        // The header may claim less than comes out, so the limit is applied while data is unpacked as well.
         let copied = io::copy(&mut cabinet.read_file(&name)?.take(limit), into)?;
         if copied == size { Ok(()) } else { Err(Error::damaged("cabinet", copied, "it is cut off")) }
     });

@@ -88,7 +88,8 @@ impl Search<'_> {
                         let source = path.display().to_string();
                         return Some(Found { source, ..bring_nearer(path, kind, &nearer, sought, tried) });
                     }
-                    // A cache that does not have it yet is not worth a word.
+                    // A cache that does not have the file yet is not reported: only the last store of a chain
+                    // is.
                     if tried.len() == before && far + 1 == stores.len() {
                         tried.push(missing_in(folder));
                     }
@@ -162,12 +163,12 @@ impl Search<'_> {
                 |bytes, total| progress.event(sought.name(), Event::Received { server, bytes, total });
             self.client.get(server, &place.parts, file, &mut received).map(drop).map_err(|why| {
                 refusal = Some(why);
-                // Told by `refusal`; nothing is kept.
+                // The caller reads the reason from `refusal`; this error is dropped.
                 Error::Unsupported("it did not come")
             })
         };
         if place.is_pointer {
-            // Which file of this system is opened is not for a server to say.
+            // A server must not decide which file of this system is opened.
             return match receive(&mut tempfile::tempfile().map_err(|error| Stop::Place(error.to_string()))?) {
                 Ok(()) => Err(Stop::Place(
                     "a pointer to another place; those of servers are not followed".to_owned(),
@@ -216,7 +217,7 @@ fn stop<T>(refusal: Option<Refusal>) -> std::result::Result<Option<T>, Stop> {
     }
 }
 
-/// A cache does not fill with folders of what nobody has.
+/// Removes folders that were made for a file that no server has, so that the cache does not fill with them.
 fn remove_empty_folders(innermost: &Path, store: &Path) {
     for folder in innermost.ancestors().take_while(|folder| *folder != store) {
         if std::fs::remove_dir(folder).is_err() {
@@ -225,8 +226,8 @@ fn remove_empty_folders(innermost: &Path, store: &Path) {
     }
 }
 
-/// Copies a file into all nearer stores, from far to near. The copy in the nearest is used; where copying
-/// fails, what is there.
+/// Copies a file into all nearer stores, from far to near. The nearest copy is used; if none can be made, the
+/// file itself.
 fn bring_nearer(
     path: PathBuf,
     kind: Kind,

@@ -152,6 +152,7 @@ impl Table {
                 Some(Inlined { name: text(Some(frame.name))?, file: text(frame.file), line: line(frame) })
             })
             .collect();
+        // Rows are stored from the outermost frame on; answers give inlined functions innermost first.
         inlined.reverse();
         let is_public = entry.flags & PUBLIC != 0;
         Some(Symbol {

@@ -66,6 +66,7 @@ impl Writer {
                 continue;
             }
             is_first = false;
+            // Neighbouring rows mostly share their outer frames, so only the frames that differ are written.
             let same = self.last.iter().zip(frames).take_while(|(a, b)| a == b).count();
             // 0 is the end, so that a row begins with its number of frames plus 1.
             number(&mut self.rows, frames.len() as u64 + 1);

@@ -125,7 +125,7 @@ fn a_corrupted_table_is_an_error_or_answers() {
         if bytes == whole {
             continue;
         }
-        assert!(Table::open(bytes.clone()).is_err(), "the sum tells");
+        assert!(Table::open(bytes.clone()).is_err(), "the checksum does not match");
         if bytes.len() > 16 && nth % 2 == 0 {
             let sum = crc32fast::hash(&bytes[16..]).to_le_bytes();
             bytes[12..16].copy_from_slice(&sum);

@@ -113,7 +113,7 @@ fn from_a_store_a_plain_folder_and_a_server() {
         (folder.path().join("store"), folder.path().join("flat"), folder.path().join("cache"));
     let place = format!("{NAME}/0D9F641E4000/{NAME}");
     write(store.join(&place), &usual(true));
-    // What Windows wrote may be copied to a system that tells letters apart by case.
+    // What Windows wrote may be copied to a system that distinguishes letters by case.
     write(flat.join("shapes.DLL"), &usual(true));
     let server = Server::start([(format!("/{place}"), Answer::File(usual(true)))]);
     for (path, source) in [

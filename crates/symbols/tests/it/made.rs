@@ -7,7 +7,7 @@ use etwkit_symbols::pdb::Pdb;
 use etwkit_symbols::table::Table;
 
 use crate::fixture;
-use crate::pdb::told;
+use crate::pdb::shown;
 
 const NAME: &str = "shapes-x86_64.pdb";
 const PAGE: usize = 4096;
@@ -76,7 +76,7 @@ fn table(streams: &[Vec<u8>]) -> Table {
 }
 
 fn name(table: &Table, rva: u32) -> String {
-    told(table.resolve(rva).as_ref())
+    shown(table.resolve(rva).as_ref())
 }
 
 /// Offset of the numbers of the debug streams in the debug information.
@@ -172,7 +172,7 @@ fn sections_of_native_images_come_from_the_section_map() {
         let mut other = native.clone();
         other[DBI][at] = value;
         let error = Pdb::open(Cursor::new(pdb(&other))).unwrap().table().err().unwrap();
-        assert!(error.to_string().contains("does not tell the sections"), "{error}");
+        assert!(error.to_string().contains("does not say which sections"), "{error}");
     }
 }
 

@@ -198,7 +198,7 @@ fn a_directory_that_goes_to_and_fro_costs_no_more_than_an_honest_one() {
     let start = Instant::now();
     // 28 MB of the 32 MB that the chunks have, in two million fragments.
     let bytes = to_and_fro(2_000_000, 14);
-    assert!(error(bytes).contains("does not tell the sections"));
+    assert!(error(bytes).contains("does not say which sections"));
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
     assert!(error(to_and_fro(1000, 1 << 20)).contains("streams are larger than the file"));
 }

@@ -13,7 +13,7 @@ pub(crate) fn table(name: &str) -> Table {
 }
 
 /// `innermost line < … < outermost line`.
-pub(crate) fn told(symbol: Option<&Symbol>) -> String {
+pub(crate) fn shown(symbol: Option<&Symbol>) -> String {
     let Some(symbol) = symbol else { return "-".to_owned() };
     let inlined = symbol.inlined.iter().map(|it| (&it.name, &it.file, it.line));
     let all = inlined.chain([(&symbol.name, &symbol.file, symbol.line)]);
@@ -55,7 +55,7 @@ fn functions_lines_and_inlined_calls() {
         (0x1136, "-"),
         (u32::MAX, "-"),
     ] {
-        assert_eq!(told(table.resolve(rva).as_ref()), expected, "{rva:#x}");
+        assert_eq!(shown(table.resolve(rva).as_ref()), expected, "{rva:#x}");
     }
 }
 
@@ -75,12 +75,12 @@ fn files_without_private_symbols_name_by_the_nearest_public_one() {
     let symbol = table.resolve(0x1014).unwrap();
     assert_eq!((symbol.name.as_str(), symbol.size, symbol.is_public), ("geometry::Shape::area", None, true));
     assert_eq!((symbol.file, symbol.line, symbol.inlined.len()), (None, None, 0));
-    assert_eq!(told(table.resolve(0x1120).as_ref()), "geometry::Vector<int>::push_back");
+    assert_eq!(shown(table.resolve(0x1120).as_ref()), "geometry::Vector<int>::push_back");
     // Behind the code of the last function, and in a section without code.
     assert_eq!(table.resolve(0x1137), None);
     assert_eq!(table.resolve(0x2000), None);
     // `hidden` is no public symbol. It is not the function before it, of which the linker knows the end.
-    assert_eq!(told(table.resolve(0x1050).as_ref()), "-");
+    assert_eq!(shown(table.resolve(0x1050).as_ref()), "-");
 }
 
 #[test]

@@ -166,7 +166,7 @@ fn damaged_ones_are_errors_or_have_no_lines() {
     }
 }
 
-/// The lines that Mono.Cecil was told to write.
+/// The lines that Mono.Cecil was asked to write.
 #[test]
 fn a_file_of_another_writer() {
     const HIDDEN: u32 = 0xFE_EFEE;

@@ -47,7 +47,7 @@ pub(super) fn derive(
     let stacks = Stacks::read(source)?;
     let mut expander = Expander::new(&stacks);
     let mut rows = Out::default();
-    // Sums of one process are held at a time.
+    // One process at a time: sums of all methods of all processes would be held in memory at once otherwise.
     for groups in groups.chunk_by(|(a, _), (b, _)| a.0 == b.0) {
         let mut sums: BTreeMap<(MethodId, Option<i32>), Sum> = BTreeMap::new();
         for ((_, class, stack), group) in groups {

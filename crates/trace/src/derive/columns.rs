@@ -18,7 +18,7 @@ fn column<'b, T: 'static>(
 /// A column of 32-bit numbers.
 ///
 /// # Errors
-/// If there is none of that name and type; the same for the others.
+/// If no column has that name and type.
 pub fn int32<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b Int32Array, MissingColumn> {
     column(batch, name, |array| array.as_primitive_opt::<Int32Type>())
 }

@@ -45,6 +45,8 @@ impl Sum {
         let measured = speeds.at(cpu, start);
         let nominal = cores.nominal_mhz(cpu).filter(|mhz| *mhz > 0);
         self.measured_ns = self.measured_ns.saturating_add(measured.map_or(0, |_| length));
+        // Where no frequency was recorded the nominal one stands in; `measured_ns` says for how much of the
+        // time that was not necessary.
         match measured.or(nominal) {
             // Means are weighted by time, so that sums of different slices can be added up before they are
             // divided.
@@ -82,6 +84,8 @@ impl Sum {
     pub(super) fn row(&self, process_key: Option<i32>, efficiency_class: Option<i32>) -> CpuClass {
         let mean =
             |sum: f64, is_unknown: bool| (self.cpu_ns > 0 && !is_unknown).then(|| sum / self.cpu_ns as f64);
+        // Without any measured frequency the normalized time would equal the CPU time and only look like a
+        // finding.
         let is_normal = self.measured_ns > 0 && !self.has_unknown_nominal;
         let (first_ns, last_ns) = self.time.unwrap_or_default();
         CpuClass {
@@ -122,6 +126,7 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
     let mut priorities = BTreeMap::new();
     switched(source, idle, &mut |slice| {
         let class = cores.class(slice.cpu);
+        // Samples and slices measure the same time: only one of them may be added up.
         if let Some((start, end)) = slice.run.filter(|_| !has_samples) {
             let sum = sums.entry((slice.process, class)).or_default();
             sum.add(slice.cpu, (start, end), end.saturating_sub(start), &cores, &speeds);
@@ -191,8 +196,10 @@ pub(super) fn switched(
         let (in_ns, out_ns) = (int64(batch, "in_ns")?, int64(batch, "out_ns")?);
         let (run, ready) = (int64(batch, "run_ns")?, int64(batch, "ready_ns")?);
         let (priority, stack) = (int32(batch, "priority")?, int32(batch, "stack_id")?);
+        // Rows without a processor are threads that were off the processors throughout.
         for row in (0..batch.num_rows()).filter(|row| cpu.get(*row).is_some()) {
             let process = process.get(row);
+            // Without an idle process `idle` is `None`, as is the process of rows whose process is not known.
             if process == idle && idle.is_some() {
                 continue;
             }
@@ -211,9 +218,11 @@ pub(super) fn switched(
     })
 }
 
-/// Begin and end of a slice of a known length.
+/// Start and end of a slice of a known length.
 fn interval(in_ns: Option<i64>, out_ns: Option<i64>, run: Option<i64>) -> Option<(i64, i64)> {
     let run = run?;
+    // A thread that already ran when the trace or a gap started or ended has no switch-in; its start follows
+    // from its end.
     let start = in_ns.or(out_ns.map(|out| out.saturating_sub(run)))?;
     Some((start, start.saturating_add(run)))
 }

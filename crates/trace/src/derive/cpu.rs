@@ -22,7 +22,8 @@ use crate::sink::{Sink, SinkError};
 use crate::table::{ContextSwitch, CpuProcess, CpuSample, CpuStack, Process, Row, Table};
 use crate::tags::TagSet;
 
-/// Intervals that are held at a time.
+/// Intervals that are held at a time: those of all processes of a long trace do not fit in memory, and each
+/// further chunk of processes costs another scan of the switches.
 const HELD_ROWS: usize = 2_000_000;
 
 type Sums = BTreeMap<Option<i32>, Sum>;
@@ -208,7 +209,7 @@ fn switches(
         let (run, last_out) = (int64(batch, "run_ns")?, int64(batch, "last_out_ns")?);
         let state = int32(batch, "prev_state")?;
         let priority = int32(batch, "priority")?;
-        // Extracts of versions before 1.4 lack it.
+        // Extracts of versions before 1.4 lack this column.
         let interrupted = int64(batch, "dpc_isr_ns").ok();
         for row in 0..batch.num_rows() {
             let process = process.get(row);

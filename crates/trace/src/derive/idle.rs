@@ -45,7 +45,7 @@ impl Spans {
         });
     }
 
-    /// Makes them ready to be asked.
+    /// Sorts the intervals and adds up their lengths, so that they can be searched.
     pub(super) fn finish(mut self) -> Idle {
         self.merge();
         let mut total = 0i64;

@@ -82,7 +82,8 @@ struct Operations {
     statuses: BTreeSet<i32>,
 }
 
-/// Distinct statuses that are listed; there are not many of them.
+/// Distinct statuses that are listed. Operations of one kind on one file fail in few ways; a malicious file
+/// can claim any number.
 const MAX_STATUSES: usize = 64;
 
 fn files(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {

@@ -22,7 +22,7 @@ pub(super) struct GroupKey {
 /// Stands for the stack of slices without one.
 pub(super) const NO_STACK: i32 = -1;
 
-/// What is summed up for them.
+/// Sums over the samples and slices with one key.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Group {
     pub(super) samples: i64,
@@ -115,7 +115,7 @@ pub(super) struct OfProcess<'a> {
     pub(super) process: Option<i32>,
     /// Sorted by thread.
     pub(super) groups: &'a [(GroupKey, Group)],
-    /// Sorted by start, as the next.
+    /// Sorted by start, as are `readies`.
     pub(super) waits: &'a [Interval],
     pub(super) readies: &'a [Interval],
     pub(super) has_switches: bool,
@@ -133,21 +133,21 @@ pub(super) struct Methods<'s> {
     /// Percentiles of the process, then of those methods that were ready often enough.
     ranked: Vec<Ranked>,
     of_process: usize,
-    /// Where those of a method are, by kind; of several methods that always come together only the first one
-    /// has them.
+    /// Positions of the percentiles of a method in `ranked`, by kind; of several methods that always come
+    /// together only the first one has any.
     ranks: Vec<[u32; 2]>,
     first_alike: Vec<MethodId>,
     mixer: Mixer,
 }
 
-/// Sums, which do not move when there are more.
+/// Sums in pieces of memory of one size: a growing vector would copy all of them each time.
 #[derive(Default)]
 struct Sums(Vec<Vec<Sum>>);
 
-/// Percentiles of fewer times ready of a method say little.
+/// A method has percentiles only if it was ready at least this often; those of fewer values say little.
 const MIN_READIES: u32 = 51;
 
-/// Sums of a piece of memory.
+/// Sums in a piece of memory.
 const PIECE: usize = 1 << 12;
 
 /// No position.
@@ -228,12 +228,14 @@ impl<'s> Methods<'s> {
         }
     }
 
-    /// Ranks the times ready of the process, and of the methods of which there are enough. Their numbers are
-    /// known.
+    /// Ranks the times ready of the process, and those of methods that have enough of them. How many each has
+    /// is counted already.
     fn rank(&mut self, readies: &[Interval]) {
         let mut by_length = std::mem::take(&mut self.by_length);
         let counted = (0..).zip(readies).filter(|(_, ready)| ready.ready.number().is_some());
         by_length.extend(counted.map(|(position, ready)| (ready.end - ready.start, position)));
+        // Sorted once for the process: `Ranked` takes ascending values, so that no method has to keep and
+        // sort its own.
         by_length.sort_unstable();
         let ascending = by_length.iter().filter_map(|(_, position)| readies.get(*position as usize));
         self.rank_process(readies, ascending.clone());
@@ -324,6 +326,7 @@ impl<'s> Methods<'s> {
         }
         for method in touched {
             let Some(place) = self.places.get_mut(method as usize) else { continue };
+            // Places and sums are reset on the way, since the next process uses the same memory.
             let sum = self.sums.get_mut(std::mem::replace(place, NONE)).map(std::mem::take);
             let Some(sum) = sum else { continue };
             if let Some(row) = row(of.process, method, &sum, of.has_switches, self.stacks.stacks()) {

@@ -53,7 +53,7 @@ use crate::tags::TagSet;
 /// What is done with each batch of a table.
 pub type OnBatch<'f> = dyn FnMut(&RecordBatch) -> Result<(), SinkError> + 'f;
 
-/// Gives the rows of tables back.
+/// A source of the rows of tables.
 pub trait TableSource: Sync {
     /// Calls `on_batch` with the batches of a table, in their order; never for a table without rows. Only the
     /// columns of that name are needed.

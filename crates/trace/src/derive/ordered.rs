@@ -14,7 +14,7 @@ const WORKERS: usize = 2;
 /// Results of a job that are held until they are handed on.
 const HELD: usize = 16;
 
-/// What threads know of each other.
+/// What the threads share.
 struct State<T> {
     /// The next job that nobody has.
     next: usize,

@@ -56,7 +56,7 @@ pub(super) struct Ranked {
 }
 
 impl Ranked {
-    /// For so many values.
+    /// For `count` values of one kind.
     pub(super) fn new(kind: usize, count: u32) -> Self {
         let count = u64::from(count);
         Self {
@@ -118,6 +118,7 @@ impl Ranked {
         let mut all = [0; PERCENTS.len()];
         for ((value, percent), (below, above)) in all.iter_mut().zip(PERCENTS).zip(self.near) {
             let (_, hundredths) = self.position(percent);
+            // A value that broken time stamps made huge would overflow 64 bits when it is multiplied.
             let between = (i128::from(above) - i128::from(below)) * i128::from(hundredths) / 100;
             *value = below.saturating_add(i64::try_from(between).unwrap_or(i64::MAX));
         }

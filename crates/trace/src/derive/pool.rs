@@ -39,8 +39,8 @@ fn add(sums: &mut Sums, batch: &RecordBatch) -> Result<(), SinkError> {
     for row in 0..batch.num_rows() {
         let key = tag.get(row).map(Arc::from).zip(pool_type.get(row));
         // A tag that has a sum already keeps it when the table is full.
-        let is_told = sums.len() < MAX_TAGS || sums.contains_key(&key);
-        let sum = sums.entry(key.filter(|_| is_told)).or_default();
+        let has_own_sum = sums.len() < MAX_TAGS || sums.contains_key(&key);
+        let sum = sums.entry(key.filter(|_| has_own_sum)).or_default();
         let bytes = size.get(row).unwrap_or_default();
         let is_allocated = alloc.get(row).is_some();
         if is_allocated {

@@ -13,7 +13,7 @@ pub(super) struct Sum {
     pub(super) cpu_ns: i64,
     pub(super) dpc_isr_cpu_ns: i64,
     pub(super) run_ns: i64,
-    /// What DPCs and interrupts took of it; `None` if none of its slices says.
+    /// What DPCs and interrupts took of `run_ns`; `None` if no slice of the process says so.
     pub(super) dpc_isr_ns: Option<i64>,
     pub(super) wait_sum_ns: i64,
     pub(super) ready_sum_ns: i64,
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn processors_are_told_as_ranges() {
+    fn processors_are_shown_as_ranges() {
         assert_eq!(ranges(&BTreeSet::from([0, 1, 2, 3, 6, 8, 9])), "0-3,6,8-9");
         assert_eq!(ranges(&BTreeSet::new()), "");
     }

@@ -7,7 +7,7 @@ use super::columns::{Get, int32, int64, text};
 use crate::sink::SinkError;
 use crate::table::{CpuCore, CpuFrequency, Row};
 
-/// Kinds of cores that are told apart; processors have three at most.
+/// Kinds of cores that are distinguished; processors have three at most.
 const MAX_CLASSES: usize = 8;
 
 /// Kind and nominal speed of each processor.
@@ -57,12 +57,12 @@ impl Cores {
 /// Speeds of processors over time.
 #[derive(Debug, Default)]
 pub(super) struct Speeds {
-    /// Begin, end and MHz in the order of their begins.
+    /// Start, end and MHz, in the order of the starts.
     of: BTreeMap<i32, Vec<(i64, i64, i32)>>,
 }
 
 impl Speeds {
-    /// Measured speeds of a processor, without them those that were asked for.
+    /// Measured speeds of each processor; where none were recorded, the speeds that were requested.
     pub(super) fn read(source: &dyn TableSource) -> Result<Self, SinkError> {
         let (mut measured, mut requested) = (Self::default(), Self::default());
         source.scan(CpuFrequency::TABLE, &["cpu", "start_ns", "stop_ns", "mhz", "kind"], &mut |batch| {

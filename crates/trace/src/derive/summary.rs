@@ -112,7 +112,7 @@ pub struct SummaryStacks {
     pub stack: RecordBatch,
     /// Rows of `cpu_stack`.
     pub cpu_stack: RecordBatch,
-    /// Rows of `stack_hash`, of those stacks that rows have which are kept.
+    /// Rows of `stack_hash` for the stacks that kept rows have.
     pub stack_hash: RecordBatch,
     /// Rows of the other tables with stacks, in the order in which they were named.
     pub kept: Vec<Vec<RecordBatch>>,
@@ -121,7 +121,7 @@ pub struct SummaryStacks {
 /// Name of the column of stacks.
 const STACK_ID: &str = "stack_id";
 
-/// Name of the column of frames that are in no stack: where threads begin.
+/// Name of the column of frames that are in no stack: where threads start.
 const START_FRAME_ID: &str = "start_frame_id";
 
 /// Whether rows of a table name stacks or frames, which have other numbers in a summary.
@@ -146,6 +146,7 @@ fn read_nodes(source: &dyn TableSource) -> Result<Vec<Node>, SinkError> {
         for row in 0..batch.num_rows() {
             let own = nodes.len() as i32;
             nodes.push(Node {
+                // A damaged file can claim a parent that comes later; following it could go round for ever.
                 parent: parent.get(row).filter(|parent| (0..own).contains(parent)),
                 frame: frame.get(row).unwrap_or_default(),
                 depth: depth.get(row).unwrap_or_default(),
@@ -220,6 +221,7 @@ fn read_frames(source: &dyn TableSource, kept: &Renumbered) -> Result<RecordBatc
         }
         Ok(())
     })?;
+    // Rows of `frame` are found by position, so they have to come in the order of their new numbers.
     rows.sort_unstable_by_key(|row| row.frame_id);
     let mut columns = <Frame as Row>::Columns::default();
     rows.iter().for_each(|row| columns.push(row));
@@ -253,7 +255,7 @@ fn renumbered(
     Ok(rows)
 }
 
-/// Rows with their new numbers; those of stacks that only rows had which are left out are left out, too.
+/// Rows with their new numbers, without those of stacks that only omitted rows had.
 fn hashes(held: &[RecordBatch], named: &[bool], stacks: &Renumbered) -> Result<RecordBatch, SinkError> {
     let mut rows: Vec<StackHash> = Vec::new();
     for batch in held {

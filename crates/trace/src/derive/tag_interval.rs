@@ -35,6 +35,8 @@ pub(super) fn derive(
     tags: &Tags<'_>,
     sink: &mut dyn Sink,
 ) -> Result<(), SinkError> {
+    // Tags of a recording of hours come and go thousands of times; gaps grow with its length so that rows do
+    // not.
     let gap = (duration(source)? / GAPS).max(GAP_NS);
     let mut all = Stretches { gap, open: FxHashMap::default(), done: Vec::new() };
     let columns = ["ts_ns", "process_key", "weight_ns", "stack_id", "is_idle"];
@@ -143,9 +145,9 @@ mod tests {
         for ms in [100, 400, 1400, 2401, 2500] {
             all.sample(key, ms * MS, MS);
         }
-        let told = |(_, s): &(Key, Stretch)| (s.start / MS, s.end / MS, s.samples, s.cpu / MS);
-        assert_eq!(all.done.iter().map(told).collect::<Vec<_>>(), [(100, 1400, 3, 3)]);
-        assert_eq!(all.open.into_iter().map(|open| told(&open)).collect::<Vec<_>>(), [(2401, 2500, 2, 2)]);
+        let shown = |(_, s): &(Key, Stretch)| (s.start / MS, s.end / MS, s.samples, s.cpu / MS);
+        assert_eq!(all.done.iter().map(shown).collect::<Vec<_>>(), [(100, 1400, 3, 3)]);
+        assert_eq!(all.open.into_iter().map(|open| shown(&open)).collect::<Vec<_>>(), [(2401, 2500, 2, 2)]);
     }
 
     #[test]
@@ -153,7 +155,7 @@ mod tests {
         let stretch =
             |start: i64, end: i64| Stretch { start: start * MS, end: end * MS, samples: 1, cpu: MS };
         let all = joined(vec![stretch(3000, 3500), stretch(0, 900), stretch(500, 1000)], GAP_NS);
-        let told: Vec<_> = all.iter().map(|s| (s.start / MS, s.end / MS, s.samples)).collect();
-        assert_eq!(told, [(0, 1000, 2), (3000, 3500, 1)]);
+        let shown: Vec<_> = all.iter().map(|s| (s.start / MS, s.end / MS, s.samples)).collect();
+        assert_eq!(shown, [(0, 1000, 2), (3000, 3500, 1)]);
     }
 }

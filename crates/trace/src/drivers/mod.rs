@@ -18,7 +18,7 @@ pub struct Driver {
     pub vendor: &'static str,
     /// What it does.
     pub category: Category,
-    /// Its place among filters, where it has one of its own; higher ones see a request first.
+    /// Its place among filters, if it has one of its own; filters with a higher altitude see a request first.
     pub altitude: Option<f64>,
 }
 
@@ -122,14 +122,14 @@ pub fn all() -> &'static [Driver] {
 #[must_use]
 pub fn category(name: &str) -> Option<Driver> {
     static BY_NAME: LazyLock<FxHashMap<String, Driver>> = LazyLock::new(|| {
-        // The first one is put in last.
+        // Reversed, so that of two lines with one name the first one is inserted last and stays.
         all().iter().rev().map(|driver| (driver.name.to_lowercase(), *driver)).collect()
     });
     BY_NAME.get(&name.to_lowercase()).copied()
 }
 
 /// A line: altitude, which may be missing, file name, company, and `antivirus` where the altitude does not
-/// tell the kind.
+/// show the kind.
 fn parsed(line: &'static str) -> Option<Driver> {
     let mut fields = line.split('\t');
     let (altitude, name, vendor) = (fields.next()?, fields.next()?, fields.next()?);
@@ -165,7 +165,8 @@ mod tests {
 
     #[test]
     fn drivers_are_found_in_any_case_and_are_of_the_kind_of_their_altitude() {
-        let told = |name: &str| category(name).map(|driver| (driver.vendor, driver.category.as_str()));
+        let vendor_and_kind =
+            |name: &str| category(name).map(|driver| (driver.vendor, driver.category.as_str()));
         for (name, vendor, kind) in [
             ("WDFILTER.SYS", "Microsoft", "antivirus"),
             ("csagent.sys", "CrowdStrike", "antivirus"),
@@ -175,9 +176,12 @@ mod tests {
             ("file_tracker.sys", "Acronis", "continuous_backup"),
             ("fileinfo.sys", "Microsoft", "filter"),
         ] {
-            assert_eq!(told(name), Some((vendor, kind)), "{name}");
+            assert_eq!(vendor_and_kind(name), Some((vendor, kind)), "{name}");
         }
-        assert_eq!((told("ntfs.sys"), told("wdfilter"), told("")), (None, None, None));
+        assert_eq!(
+            (vendor_and_kind("ntfs.sys"), vendor_and_kind("wdfilter"), vendor_and_kind("")),
+            (None, None, None)
+        );
         assert_eq!(category("wdfilter.sys").and_then(|driver| driver.altitude), Some(328_010.0));
     }
 

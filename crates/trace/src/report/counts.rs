@@ -1,4 +1,4 @@
-//! How many events of which kind.
+//! How many events of each kind a session has.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -186,7 +186,7 @@ impl Names {
         Self { decoder, kernel: BTreeMap::new() }
     }
 
-    /// With what was found out about kinds of events that were met.
+    /// Names from the plans of kinds of events that were met.
     pub(super) fn of_plans(
         decoder: Decoder,
         kinds: impl IntoIterator<Item = (Identity, Option<Arc<Plan>>)>,
@@ -201,6 +201,8 @@ impl Names {
     /// Learns from an event; to be called for every event. `is_new`: it is the first one of its kind.
     #[inline]
     fn observe(&mut self, event: &RawEvent<'_>, is_new: bool) {
+        // Layouts of kernel events are built in: one event of each kind is enough. Other events may describe
+        // those that follow.
         if is_new || !event.kind.is_kernel() {
             self.learn(event);
         }

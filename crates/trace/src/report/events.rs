@@ -63,6 +63,7 @@ impl Choice<'_> {
     fn step(&mut self, event: &RawEvent<'_>, rows: &mut Rows<'_>) -> Step {
         let (first, last) = self.ticks;
         let is_full = self.filter.limit.is_some_and(|limit| self.taken >= limit);
+        // Only in the order of time does an event behind the range prove that no later one is wanted.
         if is_full || (self.in_order && event.timestamp > last) {
             return Step::Over;
         }

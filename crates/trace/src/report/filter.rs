@@ -19,7 +19,7 @@ pub enum ProviderFilter<'f> {
 }
 
 impl<'f> ProviderFilter<'f> {
-    /// Of what a user wrote: a GUID, else names.
+    /// From the text that a user wrote: a GUID, else names.
     #[must_use]
     pub fn new(text: &str, names: Wanted<'f>) -> Self {
         text.parse().map_or(Self::Names(names), Self::Guid)
@@ -86,7 +86,7 @@ fn is_named(row: &Row, wanted: &Wanted<'_>) -> bool {
 fn is_of_process(row: &Row, wanted: &Wanted<'_>) -> bool {
     let pid = row.pid.map(|pid| pid.to_string()).unwrap_or_default();
     let bare = row.process.strip_suffix(".exe").unwrap_or(&row.process);
-    // As answers print it, here and elsewhere.
+    // Both ways in which answers print a process, so that a name can be copied from one.
     let known = if row.process.is_empty() { "?" } else { &row.process };
     let printed = [known, bare].map(|name| [format!("{name} ({pid})"), format!("{name}({pid})")]);
     let [[a, b], [c, d]] = &printed;

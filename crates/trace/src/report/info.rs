@@ -138,7 +138,7 @@ pub struct FileHealth {
 pub struct RecordedTopic {
     /// What it is called.
     pub topic: &'static str,
-    /// How many events of it there are.
+    /// How many of its events the trace has.
     pub events: u64,
     /// What records it: keywords of the kernel logger as xperf and WPR spell them, or a provider.
     pub recorded_by: &'static str,
@@ -150,7 +150,7 @@ pub struct RecordedTopic {
 /// A provider with events.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Provider {
-    /// Its name, its GUID if nothing names it.
+    /// Its name, or its GUID if nothing names it.
     pub name: String,
     /// Its GUID.
     pub guid: String,

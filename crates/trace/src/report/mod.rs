@@ -5,8 +5,7 @@
 //! - [`counts`]: how many events of which kind
 //! - [`damage`]: what is wrong with the files
 //!
-//! All of them are serialisable. What serialises to nothing stands for text that says the same as another
-//! field.
+//! All of them are serialisable. Fields that are skipped repeat in words what another field says.
 
 pub mod counts;
 pub mod damage;

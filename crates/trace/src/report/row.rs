@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use crate::attribution::{Attributor, Ids};
 use crate::directory::Directory;
 
-/// One event with what it says.
+/// One event with its decoded fields.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EventRow {
     /// Time in nanoseconds since time zero.
@@ -123,6 +123,7 @@ impl<'t> Rows<'t> {
         let guid = match event.identity() {
             Identity::Kernel { group, .. } => {
                 let name = format!("Kernel group {group}");
+                // Kernel events have no GUID in the file: the one of their class comes with the plan.
                 return (plan.map_or(Guid::ZERO, |plan| plan.schema().provider), known.unwrap_or(name));
             }
             Identity::Manifest { provider, .. } => provider,

@@ -9,8 +9,8 @@ use serde::{Serialize, Serializer};
 /// How far the boot times of one boot may lie apart: Windows corrects them when it sets the clock.
 const BOOT_TOLERANCE: u64 = 120 * FILETIME_PER_SECOND as u64;
 
-/// For how long nobody may have recorded between two files of one session: loggers are started and stopped
-/// one after the other, and one that begins a new file again and again loses no time.
+/// How long the pause between two files of one session may be: loggers are started and stopped one after the
+/// other, and a logger that starts a new file again and again loses no time.
 const MAX_PAUSE: i64 = 60 * FILETIME_PER_SECOND;
 
 /// A file that cannot belong to the session of the first one. Serialised as its name.
@@ -56,6 +56,7 @@ pub(super) fn strangers(session: &Session, names: &[String]) -> Vec<OtherSession
 }
 
 fn is_same_boot(a: &TraceHeader, b: &TraceHeader) -> bool {
+    // 0 means that the header does not say, which proves nothing.
     let is_near = |a: i64, b: i64| a == 0 || b == 0 || a.abs_diff(b) <= BOOT_TOLERANCE;
     (a.build, a.cpu_count, a.perf_freq) == (b.build, b.cpu_count, b.perf_freq)
         && is_near(a.boot_time, b.boot_time)
@@ -76,6 +77,8 @@ fn recorded_with(first: &TraceHeader, headers: &[&TraceHeader]) -> (i64, i64) {
     times.sort_unstable();
     let (mut from, mut reach) = (i64::MIN, i64::MIN);
     for (start, end) in times {
+        // Stretches without a long pause follow each other; the one that holds the start of the first file is
+        // wanted.
         let is_pause = reach != i64::MIN && start.saturating_sub(reach) > MAX_PAUSE;
         if is_pause && start > first.start_time {
             return (from, start.saturating_sub(1));

@@ -162,6 +162,8 @@ impl<'d> CpuSummary<'d> {
                 }
             }
             (group::PERFINFO, op @ (sample::opcode::INTERVAL_START | sample::opcode::INTERVAL_END)) => {
+                // Source 0 is the timer; others are performance counters, whose intervals count events and
+                // not time.
                 if let Some(interval) = Interval::parse(event.payload()).filter(|i| i.source == 0) {
                     let start = op == sample::opcode::INTERVAL_START;
                     (if start { &mut self.interval } else { &mut self.end_interval })

@@ -1,6 +1,6 @@
 //! What a trace contains, as the JSON of `etwkit info --json`.
 //!
-//! Two passes over the session: the first feeds the [`Directory`] and everything that stands for itself, the
+//! Two passes over the session: the first feeds the [`Directory`] and everything that needs no look-up, the
 //! second attributes samples, transfers and faults.
 
 mod cpu;
@@ -40,7 +40,7 @@ use cpu::CpuSummary;
 use io::IoSummary;
 use network::NetworkSummary;
 
-/// What one pass over a session says, whatever the order of its events.
+/// What one pass over a session finds, whatever the order of its events.
 pub struct Facts {
     /// What the pass met.
     pub pass: Pass,
@@ -85,7 +85,7 @@ impl Facts {
 pub struct Summary {
     /// The sections, in the order in which they are printed.
     pub sections: Map<String, Value>,
-    /// What one pass says.
+    /// What one pass found.
     pub facts: Facts,
     /// How many CPU samples there are.
     pub cpu_totals: CpuTotals,

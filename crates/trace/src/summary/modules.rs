@@ -31,7 +31,7 @@ impl Modules {
         }
     }
 
-    /// Module of an address and the offset in it; for unknown modules the address itself.
+    /// Module of an address and the offset in it; the address itself if it lies in no known module.
     pub(super) fn of_address(
         &mut self,
         directory: &Directory,
@@ -43,6 +43,7 @@ impl Modules {
             return (Self::UNKNOWN, address);
         };
         let rva = address - image.base;
+        // Thousands of processes map the same files: the path of an image is translated once.
         if let Some(Some(id)) = self.of_image.get(key as usize) {
             return (*id, rva);
         }

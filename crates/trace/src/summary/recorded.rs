@@ -9,7 +9,7 @@ use etwkit_etl::{Guid, Identity};
 /// A provider and how many events of it there are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProviderCount {
-    /// Its name, its GUID if nothing names it.
+    /// Its name, or its GUID if nothing names it.
     pub name: String,
     /// Its GUID.
     pub guid: Guid,

@@ -110,6 +110,8 @@ impl<'d> ScheduleSummary<'d> {
         while let Some(edge) = self.gaps.edge(time) {
             match edge {
                 Edge::Begin(gap) => {
+                    // Whoever ran when the gap started may have been switched out inside it unseen: its time
+                    // counts only up to the edge.
                     let run = self.schedule.begin_gap(&gap);
                     run.into_iter().for_each(|run| self.ran_to_an_edge(run));
                 }

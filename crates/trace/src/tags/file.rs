@@ -26,7 +26,7 @@ const MAX_ELEMENTS: usize = 20_000;
 const MAX_NAME: usize = 256;
 const MAX_PATTERN: usize = 1024;
 
-/// Reads the rules of a file behind those that are there.
+/// Appends the rules of a file to those read so far.
 pub(super) fn read(
     file: &str,
     bytes: &[u8],
@@ -87,7 +87,7 @@ struct Open {
 struct Parser<'p> {
     file: &'p str,
     text: &'p str,
-    /// Where the element begins that is looked at.
+    /// Offset of the element that is being read.
     at: usize,
     open: Vec<Open>,
     /// Whether an entry point is open that is not closed in itself.
@@ -111,6 +111,7 @@ impl Parser<'_> {
                 Event::Start(element) => self.start(&element, false)?,
                 Event::Empty(element) => self.start(&element, true)?,
                 Event::End(_) => self.end(),
+                // Entities that a document type declares could expand a small file to any size.
                 Event::DocType(_) => {
                     return Err(self.error("no document type: nothing is expanded", "<!DOCTYPE".to_owned()));
                 }
@@ -195,6 +196,7 @@ impl Parser<'_> {
     }
 
     fn entry(&mut self, element: &BytesStart<'_>, is_empty: bool) -> Result<(), TagFileError> {
+        // Modules are file names, which Windows compares without case; names of methods keep theirs.
         let module = self.required(element, "Module", MAX_PATTERN)?;
         let method = self.required(element, "Method", MAX_PATTERN)?;
         self.in_entry = !is_empty;

@@ -59,12 +59,15 @@ impl TagSet {
         let mut set = Self::empty(name);
         for (file, bytes) in files {
             file::read(file, bytes, &mut set.rules, &mut set.entries)?;
-            // FNV-1a: tells versions of files apart.
+            // FNV-1a; the fingerprint distinguishes versions of files. A byte behind each file marks where it
+            // ends, so that rules which move from one file to the next change the number.
             let hash = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
             set.fingerprint = bytes.iter().chain(&[0xFF]).fold(set.fingerprint, hash);
         }
         let Self { rules, entries, .. } = &mut set;
         let priority = |rule: u32| rules.get(rule as usize).map_or(0, |rule| rule.priority);
+        // The entry that wins comes first, so that a search stops at its first match. A child has a smaller
+        // number than its parents and wins among equal priorities.
         entries.sort_by_key(|entry| (std::cmp::Reverse(priority(entry.rule)), entry.rule));
         Ok(set)
     }

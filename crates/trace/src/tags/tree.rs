@@ -13,13 +13,13 @@ use super::{OTHER, TagSet, rule_of};
 /// The tag of each node of a tree of stacks, by one set of rules.
 #[derive(Debug, Default)]
 pub struct Tagged {
-    /// What each node has, as position in the next.
+    /// What was found for each node, as a position in `found`.
     of_node: Vec<u32>,
-    /// Position of its name.
+    /// Position of the name of each thing found, in `names`.
     found: Vec<u32>,
     names: Vec<Box<str>>,
     names_others: bool,
-    /// Of each node the tags that its callers would have as innermost frames, as position in the next.
+    /// For each node the tags that its callers would have as innermost frames, as a position in `callers`.
     of_callers: Vec<u32>,
     callers: Chains,
 }
@@ -35,8 +35,8 @@ struct Chains {
 /// The list of no tags.
 const EMPTY: u32 = u32::MAX;
 
-/// Distinct tags of the callers of a stack that are told apart. Real stacks have a handful; a malicious file
-/// can give each of thousands of frames a tag of its own.
+/// Distinct tags of the callers of a stack that are distinguished. Real stacks have a handful; a malicious
+/// file can give each of thousands of frames a tag of its own.
 const MAX_TAGS: u32 = 64;
 
 impl Chains {
@@ -95,6 +95,7 @@ impl Tagged {
         let (mut callers, mut of_callers) = (Chains::default(), Vec::with_capacity(nodes));
         for index in 0..nodes as u32 {
             let (parent, frame) = node(index);
+            // A damaged extract can claim a parent that comes later, which has no tag yet.
             let parent = parent.filter(|parent| *parent < index);
             let above = parent.and_then(|parent| of_node.get(parent as usize)).copied().unwrap_or(NOTHING);
             let above = finder.with_callee(above, frame);
@@ -106,7 +107,7 @@ impl Tagged {
             });
         }
         let found = finder.found.iter().map(|found| found.name).collect();
-        // It is needed only while lists are made, and is as large as they are.
+        // This map is needed only while lists are made, and is as large as they are.
         callers.known = FxHashMap::default();
         Self { of_node, found, names: finder.names, names_others: set.names_others(), of_callers, callers }
     }
@@ -143,6 +144,7 @@ fn rules_of_frames<F: Frames + ?Sized>(set: &TagSet, frames: &F) -> Vec<u32> {
     let mut entries: FxHashMap<Option<&str>, (Vec<&Entry>, u32)> = FxHashMap::default();
     let rule = |frame| {
         let module = frames.module(frame);
+        // Many frames share few modules, so the entry points are filtered once for each module.
         let (entries, without_name) = entries.entry(module).or_insert_with(|| {
             let entries = set.entries_of(module);
             let without_name = rule_of(&entries, None).unwrap_or(NO_RULE);
@@ -163,7 +165,7 @@ struct Finder<'s, F: ?Sized> {
     found: Vec<TagMatch>,
     names: Vec<Box<str>>,
     positions: FxHashMap<Box<str>, u32>,
-    /// Of a rule, and a neighbour that it adds.
+    /// Positions in `found` by rule and the neighbour that it adds.
     known: FxHashMap<(u32, Option<u32>), u32>,
 }
 

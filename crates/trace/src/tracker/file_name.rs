@@ -32,8 +32,8 @@ impl FileNameTracker {
 
     /// The NT path of a key at a raw time.
     ///
-    /// The last name event before decides if it began a name; else the next one after, if it ended one (keys
-    /// are reused); else the last one before, else the first one after.
+    /// The last name event before that time decides if it started a name; else the next one after it, if that
+    /// ended one (keys are reused); else the last one before, else the first one after.
     #[must_use]
     pub fn path(&self, key: u64, timestamp: i64) -> Option<&Arc<str>> {
         let names = self.names.get(&key)?;

@@ -35,7 +35,7 @@ pub struct ImageInstance {
     pub info: Option<Arc<ImageInfo>>,
     /// Version resource.
     pub version: Option<Arc<FileVersion>>,
-    /// Why the loader of its program mapped it, and position of the image for whose sake.
+    /// Why the loader of its process mapped it, and the position of the image that needed it.
     pub reason: Option<(u32, Option<u32>)>,
 }
 
@@ -124,12 +124,12 @@ impl ImageTracker {
         key
     }
 
-    /// Takes why a process loaded the image that it has at an address. The first word counts.
-    pub fn add_reason(&mut self, pid: u32, told: NewDll) {
+    /// Takes why a process loaded the image that it has at an address. The first reason counts.
+    pub fn add_reason(&mut self, pid: u32, event: NewDll) {
         let at = |base| self.open.get(&(pid, base)).copied();
-        let parent = at(told.parent_base).filter(|_| told.parent_base != told.base);
-        if let Some(image) = at(told.base).and_then(|key| self.images.get_mut(key as usize)) {
-            image.reason.get_or_insert((told.reason, parent));
+        let parent = at(event.parent_base).filter(|_| event.parent_base != event.base);
+        if let Some(image) = at(event.base).and_then(|key| self.images.get_mut(key as usize)) {
+            image.reason.get_or_insert((event.reason, parent));
         }
     }
 
@@ -167,11 +167,14 @@ impl ImageTracker {
         earliest(&mut first, &self.rsds);
         earliest(&mut first_il, &self.il_rsds);
         for (image, key) in self.images.iter_mut().zip(0..) {
+            // A precompiled .NET image has a PDB for its native code and one for its IL. Sampled addresses
+            // lie in the native code, so that PDB is preferred.
             image.pdb = first.remove(&key).or_else(|| first_il.remove(&key)).map(|(_, pdb)| pdb);
         }
         for (timestamp, header_pid, info) in std::mem::take(&mut self.infos) {
             self.join_info(timestamp, header_pid, &info);
         }
+        // Only records of the merge step are found through these maps, and all of them are joined now.
         (self.rsds, self.il_rsds) = (FxHashMap::default(), FxHashMap::default());
         (self.places, self.by_time_and_base) = (FxHashMap::default(), FxHashMap::default());
     }
@@ -179,6 +182,8 @@ impl ImageTracker {
     fn join_info(&mut self, timestamp: i64, header_pid: Option<u32>, info: &Arc<ImageInfo>) {
         let Some(keys) = self.by_time_and_base.get(&(timestamp, info.base)) else { return };
         let image = |key: &u32| self.images.get(*key as usize);
+        // Where several processes mapped an image at this base at the same time, the process id of the
+        // header decides; if it is none of theirs, all of them get the record.
         let own = keys.iter().find(|key| keys.len() > 1 && image(key).map(|i| i.pid) == header_pid);
         let targets: Vec<u32> = own.map_or_else(|| keys.clone(), |key| vec![*key]);
         let version_key = (info.time_date_stamp, info.size as u32, info.original_name.clone());
@@ -275,6 +280,7 @@ impl ImageIndex {
                 break;
             }
             let Some(image) = images.get(*key as usize) else { continue };
+            // `None`, an image that was loaded before the trace, is less than every time.
             if image.contains(address)
                 && image.is_loaded_at(timestamp)
                 && best.is_none_or(|(_, other)| image.load > other.load)

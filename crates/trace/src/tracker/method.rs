@@ -23,7 +23,7 @@ pub struct Method {
     pub module_id: u64,
     /// `MethodFlags`.
     pub flags: u32,
-    /// Raw time from which its code is there; `i64::MIN` for one that a rundown describes.
+    /// Raw time from which its code exists; `i64::MIN` for one that a rundown describes.
     pub begin: i64,
     /// Raw time at which its code was given up.
     pub end: i64,
@@ -34,9 +34,10 @@ impl Method {
         (self.begin..=self.end).contains(&timestamp)
     }
 
-    /// The first raw times at which it is there and not there any more.
+    /// The first raw times at which its code exists and does not exist any more.
     fn change_times(&self) -> impl Iterator<Item = i64> {
         let begin = Some(self.begin).filter(|t| *t != i64::MIN);
+        // The range includes its end.
         let end = Some(self.end).filter(|t| *t != i64::MAX).map(|t| t + 1);
         begin.into_iter().chain(end)
     }
@@ -65,6 +66,7 @@ impl MethodTracker {
 
     /// Takes the unload of the method whose code starts at `start`.
     pub fn unload(&mut self, pid: u32, start: u64, timestamp: i64) {
+        // Newest first: code addresses are reused, and the unload belongs to the method that came there last.
         let methods = self.methods.get_mut(&pid).map(|m| m.iter_mut().rev());
         if let Some(method) = methods.and_then(|mut m| m.find(|m| m.start == start && m.end == i64::MAX)) {
             method.end = timestamp;
@@ -74,6 +76,8 @@ impl MethodTracker {
     /// Sorts for [`MethodTracker::find`]; call it once after all events.
     pub fn finish(&mut self) {
         for (pid, methods) in &mut self.methods {
+            // The largest end so far lets the search backwards stop early, as in the index of images: a long
+            // method can hold addresses far behind the start of later ones.
             methods.sort_by_key(|m| (m.start, m.begin));
             let mut reach = 0;
             let ends = methods.iter().map(|m| {
@@ -90,8 +94,8 @@ impl MethodTracker {
         self.methods.get(&pid)?.get(self.index_at(pid, address, timestamp)?)
     }
 
-    /// The same; where no method was there at that time, the last one that was ever met at the address: the
-    /// load of a method is logged behind its compilation, and can be late or lost.
+    /// As [`MethodTracker::find`]; where no method existed at that time, the last one that was ever met at
+    /// the address: the load of a method is logged after its compilation, and can be late or lost.
     #[must_use]
     pub fn find_known(&self, pid: u32, address: u64, timestamp: i64) -> Option<&Method> {
         let then = self.last_holding(pid, address, |m| m.is_there_at(timestamp));
@@ -123,8 +127,8 @@ impl MethodTracker {
         best.map(|(index, _)| index)
     }
 
-    /// By process id, the raw times at which [`MethodTracker::index_at`] can begin to tell another method:
-    /// begins and ends.
+    /// By process id, the raw times at which [`MethodTracker::index_at`] can start to answer with another
+    /// method: starts and ends.
     pub fn changes(&self) -> impl Iterator<Item = (u32, Vec<i64>)> + '_ {
         self.methods
             .iter()

@@ -32,7 +32,7 @@ pub struct ProcessInstance {
     pub creator_tid: Option<u32>,
     /// Raw time of the start; `None` if it ran before.
     pub start: Option<i64>,
-    /// Raw time at which it began to end; `None` if no event reports it.
+    /// Raw time at which it started to end; `None` if no event reports it.
     pub terminate: Option<i64>,
     /// Raw time of the stop; `None` if it still ran.
     pub stop: Option<i64>,
@@ -142,11 +142,13 @@ impl ProcessTracker {
     pub fn created(&mut self, pid: u32, creator_tid: Option<u32>) {
         let key = self.open.get(&pid).copied();
         if let Some(instance) = key.and_then(|key| self.get_mut(key)) {
+            // Thread 0 is idle and creates nothing.
             instance.creator_tid = creator_tid.filter(|tid| *tid != 0);
         }
     }
 
-    /// Takes that a process begins to end. The first event counts; behind its end it means nothing.
+    /// Takes the time at which a process starts to end. The first event counts; one after the end means
+    /// nothing.
     pub fn terminate(&mut self, timestamp: i64, pid: u32) {
         if !self.by_pid.contains_key(&pid) {
             // It ran before, and is described only when it is gone.
@@ -161,7 +163,7 @@ impl ProcessTracker {
 
     fn defunct(&mut self, event: &Process) -> u32 {
         // The id of a dead process may belong to another one by now; only the address of the kernel object
-        // tells the two apart.
+        // distinguishes the two.
         let same = |i: &ProcessInstance| i.pid == event.pid && i.unique_key == event.unique_key;
         let found = self.of_pid(event.pid).iter().copied().find(|key| self.get(*key).is_some_and(same));
         let key = found.unwrap_or_else(|| {

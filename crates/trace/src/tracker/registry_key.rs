@@ -10,11 +10,11 @@ use crate::interner::Interner;
 /// What an event says about a control block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Holds {
-    /// It is there from now on.
+    /// It exists from now on.
     From,
-    /// It is there, and may have been and may stay.
+    /// It exists, may have existed before and may stay.
     Around,
-    /// It was there up to now.
+    /// It existed up to now.
     UpTo,
 }
 
@@ -37,7 +37,7 @@ impl RegistryKeyTracker {
     /// order.
     pub fn add(&mut self, op: u8, version: u8, timestamp: i64, block: u64, path: &str) {
         let holds = match op {
-            // Version 1 has one type for all, of which it is not documented when it is logged.
+            // Version 1 has one type for all events of a block, and when those are logged is not documented.
             opcode::BLOCK_CREATE if version >= 2 => Holds::From,
             opcode::BLOCK_DELETE => Holds::UpTo,
             _ => Holds::Around,
@@ -46,8 +46,9 @@ impl RegistryKeyTracker {
         self.names.entry(block).or_default().push(Naming { timestamp, holds, path });
     }
 
-    /// The key of a control block at a raw time: what the last event before says if the block is there
-    /// since, else what the next one says if the block was there before. Unknown between an end and a begin.
+    /// The key of a control block at a raw time: what the last event before says if the block has existed
+    /// since then, else what the next one says if the block existed before that. Unknown between an end and a
+    /// start.
     #[must_use]
     pub fn path(&self, block: u64, timestamp: i64) -> Option<&Arc<str>> {
         let names = self.names.get(&block)?;
@@ -84,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn in_version_1_a_block_is_there_before_and_after_it_is_told() {
+    fn in_version_1_a_block_exists_before_and_after_its_event() {
         let mut tracker = RegistryKeyTracker::default();
         tracker.add(opcode::BLOCK_CREATE, 1, 10, 1, "a");
         assert_eq!([5, 15].map(|t| tracker.path(1, t).map(|p| &**p)), [Some("a"); 2]);

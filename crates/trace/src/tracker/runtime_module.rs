@@ -33,8 +33,8 @@ impl RuntimeModuleTracker {
         }
     }
 
-    /// The module of an id in the process whose events `is_of` knows by their time. Where no event is of that
-    /// process, the one that all events agree on: a rundown can be written by a process that seems to have
+    /// The module of an id in the process whose events `is_of` knows by their time. If no event is from that
+    /// process, the module that all events agree on: a rundown can be written by a process that seems to have
     /// ended.
     #[must_use]
     pub fn find(&self, pid: u32, module_id: u64, is_of: impl Fn(i64) -> bool) -> Option<&RuntimeModule> {

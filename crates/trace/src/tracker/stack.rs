@@ -128,7 +128,7 @@ impl StackTree {
         self.recent.fill((0, 0));
     }
 
-    /// Number of distinct stacks that are a part of a stack that was met.
+    /// Number of nodes: distinct stacks that were met, and their callers.
     #[must_use]
     pub fn len(&self) -> usize {
         self.parents.len() - 1

@@ -86,7 +86,7 @@ impl ThreadTracker {
             stop,
             traits: None,
         });
-        // Begins must ascend, for spans are found by halving.
+        // Starts must ascend, since spans are found by binary search.
         let begin = spans.last().map_or(begin, |before| begin.max(before.begin));
         spans.push(Span { pid, begin, end, key });
     }
@@ -100,8 +100,8 @@ impl ThreadTracker {
         }
     }
 
-    /// Takes what the event that was added last for this thread id said about the thread. The first word
-    /// counts, except for a name, which programs give threads that already run.
+    /// Takes what the event that was added last for this thread id said about the thread. The first event
+    /// counts, except for the name, which programs give to threads that already run.
     pub fn describe(&mut self, tid: u32, traits: Traits) {
         let key = self.spans.get(&tid).and_then(|spans| spans.last()).map(|span| span.key);
         let Some(instance) = key.and_then(|key| self.instances.get_mut(key.0 as usize)) else { return };

@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use etwkit_engine::{Wanted, described};
-use etwkit_extract::left_out::told;
+use etwkit_extract::left_out::listed_in_manifest;
 use etwkit_extract::manifest::Detail as Kept;
 use etwkit_extract::writer::WrittenTable;
 use etwkit_extract::{
@@ -224,7 +224,7 @@ fn one(
 /// Whether the extract that would be made is there.
 fn is_there(target: &Path, hash: &str, options: &ConvertOptions<'_>) -> bool {
     let descriptions = options.described.and_then(Described::hash);
-    let left_out = told(options.left_out.cloned().unwrap_or_default());
+    let left_out = listed_in_manifest(options.left_out.cloned().unwrap_or_default());
     Extract::same_source_without(target, hash, options.detail, descriptions, &left_out).is_some()
 }
 
