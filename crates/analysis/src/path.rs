@@ -187,7 +187,7 @@ fn candidate(thread: Thread, slices: &Slices, part: Range, is_chosen: bool) -> O
             ran = Some((ran.map_or(begin, |(from, _)| from), end));
         }
     }
-    let waits = || is_chosen && slices.is_told(key, part.min, part.max);
+    let waits = || is_chosen && slices.has_state(key, part.min, part.max);
     let (from, to) = ran.or_else(|| waits().then_some((part.min, part.max)))?;
     Some(Candidate { thread, key, run_ns, from, to })
 }
@@ -215,11 +215,11 @@ impl Parts {
         // Every wait is handed over first, since the tables are then read once for all of them.
         let numbers: Vec<Option<usize>> =
             pieces.iter().map(|piece| piece.ended_by_dpc(self, &mut roots)).collect();
-        let told = roots.tell(session, &self.slices, &self.stacks)?;
+        let ended = roots.describe(session, &self.slices, &self.stacks)?;
         let segments: Vec<Segment> = pieces
             .iter()
             .zip(numbers)
-            .map(|(piece, number)| self.segment(piece, number.and_then(|number| told.get(number))))
+            .map(|(piece, number)| self.segment(piece, number.and_then(|number| ended.get(number))))
             .collect();
         let shares = rows::shares(&segments, to.saturating_sub(from));
         let open = self.slices.of(candidate.key).last().filter(|slice| slice.is_open());

@@ -135,7 +135,7 @@ impl Roots {
     ///
     /// # Errors
     /// Reading the tables fails.
-    pub(crate) fn tell(
+    pub(crate) fn describe(
         mut self,
         session: &Session,
         slices: &Slices,

@@ -155,7 +155,7 @@ impl Slices {
     }
 
     /// Whether anything is known of a thread in that time.
-    pub(crate) fn is_told(&self, thread_key: i32, from: i64, to: i64) -> bool {
+    pub(crate) fn has_state(&self, thread_key: i32, from: i64, to: i64) -> bool {
         let first = self.of(thread_key).get(self.position(thread_key, from)..).and_then(<[Slice]>::first);
         first.is_some_and(|slice| slice.last_out().or(slice.begin()).is_some_and(|first| first < to))
     }

@@ -39,7 +39,7 @@ pub(super) struct Compared<R> {
 
 impl Scale {
     /// Whether a difference is more than noise. What one side alone has is compared with 0.
-    pub(super) fn tells(&self, a: i64, b: i64) -> bool {
+    pub(super) fn is_real(&self, a: i64, b: i64) -> bool {
         let difference = b.saturating_sub(a).unsigned_abs();
         let larger = a.unsigned_abs().max(b.unsigned_abs());
         difference > 0
@@ -95,13 +95,13 @@ pub(super) fn changes(a: Sums, b: Sums, scale: &Scale) -> Compared<Change> {
         order.then_with(|| key(y).cmp(&key(x)))
     });
     if scale.is_code {
-        tell_innermost(&mut rows);
+        show_innermost(&mut rows);
     }
     Compared { rows: rows.into_iter().map(|(row, _)| row).collect(), hidden }
 }
 
 /// Methods that call each other and nothing else have the same times: the innermost one is shown.
-fn tell_innermost(rows: &mut [(Change, f64)]) {
+fn show_innermost(rows: &mut [(Change, f64)]) {
     let times = |row: &Change| (row.of.clone(), row.of_time.clone(), row.a_ns, row.b_ns);
     let mut innermost = HashMap::new();
     for (at, (row, depth)) in rows.iter().enumerate() {
@@ -152,7 +152,7 @@ fn change(name: String, of: Option<String>, [a, b]: [&Option<Totals>; 2], scale:
     let size = |(_, a, b): &Times| b.unwrap_or(0).saturating_sub(a.unwrap_or(0)).unsigned_abs();
     // max_by_key returns the last of equals: backwards that is the first, so that CPU goes before waiting.
     let (of_time, a_ns, b_ns) = known.rev().max_by_key(size)?;
-    if !scale.tells(a_ns.unwrap_or(0), b_ns.unwrap_or(0)) {
+    if !scale.is_real(a_ns.unwrap_or(0), b_ns.unwrap_or(0)) {
         return None;
     }
     let difference_ns = b_ns.unwrap_or(0).saturating_sub(a_ns.unwrap_or(0));
@@ -284,7 +284,7 @@ mod tests {
             ("new", 60, 0),
         ]);
         let Compared { rows, hidden } = changes(a, b, &SCALE);
-        let told: Vec<_> = rows
+        let found: Vec<_> = rows
             .iter()
             .map(|row| (row.name.as_str(), row.of_time.as_str(), row.difference_ns, row.only_in.as_deref()))
             .collect();
@@ -294,7 +294,7 @@ mod tests {
             ("new", "cpu", 60, Some("B")),
             ("slower", "wait", 700, None),
         ];
-        assert_eq!((told.as_slice(), hidden), (expected.as_slice(), 1));
+        assert_eq!((found.as_slice(), hidden), (expected.as_slice(), 1));
         assert_eq!(rows[3].explains_percent, Some(70.0));
         // Unless one is measured.
         let of_new = Scale { process: Some("New".to_owned()), ..SCALE };
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn of_code_what_is_new_comes_first_and_the_innermost_of_a_chain_is_told() {
+    fn new_code_comes_first_and_of_a_chain_of_calls_the_innermost_method_is_shown() {
         let side = |all: &[(&str, i64, f64)]| {
             let mut sums = Sums::new();
             for (name, wait, depth) in all {
@@ -315,13 +315,13 @@ mod tests {
         };
         let a = side(&[("Main", 500, 9.0), ("Swap", 500, 0.0)]);
         let b = side(&[("Main", 900, 9.0), ("Swap", 900, 0.0), ("Scan", 300, 2.0)]);
-        let told = |is_code| {
+        let shown = |is_code| {
             let rows = changes(a.clone(), b.clone(), &Scale { is_code, ..SCALE }).rows;
-            let told = rows.iter().rev().filter(|row| row.is_told);
-            told.map(|row| row.name.clone()).collect::<Vec<_>>()
+            let shown = rows.iter().rev().filter(|row| row.is_told);
+            shown.map(|row| row.name.clone()).collect::<Vec<_>>()
         };
-        assert_eq!(told(true), ["Scan", "Swap"], "300 of 300 are new, 400 of 900");
-        assert_eq!(told(false), ["Main", "Swap", "Scan"]);
+        assert_eq!(shown(true), ["Scan", "Swap"], "300 of 300 are new, 400 of 900");
+        assert_eq!(shown(false), ["Main", "Swap", "Scan"]);
     }
 
     #[test]
@@ -344,12 +344,12 @@ mod tests {
             add(&mut sums, "a.exe".to_owned(), None, counted);
             sums
         };
-        let told = |cycles, instructions| {
+        let compared = |cycles, instructions| {
             let rows = counters(side(1_000, 1_000), side(instructions, cycles), 5.0).rows;
             rows.first().map(|row| (row.cpi_change_percent, row.is_interference))
         };
-        assert_eq!(told(1_250, 1_000), Some((Some(25.0), true)));
-        assert_eq!(told(2_500, 2_000), Some((Some(25.0), false)), "it did more");
-        assert_eq!(told(1_010, 1_000), None);
+        assert_eq!(compared(1_250, 1_000), Some((Some(25.0), true)));
+        assert_eq!(compared(2_500, 2_000), Some((Some(25.0), false)), "it did more");
+        assert_eq!(compared(1_010, 1_000), None);
     }
 }

@@ -100,7 +100,7 @@ impl Causes {
         if search.explained() < 0.5 * (slow - fast) {
             search.go(true);
         }
-        Self { causes: search.told(), ..found }
+        Self { causes: search.large_enough(), ..found }
     }
 }
 
@@ -279,10 +279,12 @@ impl Search<'_, '_> {
         self.chosen.iter().map(|chosen| self.effect(chosen)).sum()
     }
 
-    fn told(&self) -> Vec<Cause> {
-        // Causes that came later change the slopes of earlier ones, which may have become small by that.
-        let told = self.chosen.iter().filter(|chosen| self.effect(chosen) >= LEAST_SHARE * self.difference());
-        let mut causes: Vec<Cause> = told.filter_map(|chosen| self.cause(chosen)).collect();
+    /// The chosen causes that are still large enough, by effect.
+    fn large_enough(&self) -> Vec<Cause> {
+        // Causes that were chosen later change the slopes of earlier ones, which may have become small by that.
+        let large =
+            self.chosen.iter().filter(|chosen| self.effect(chosen) >= LEAST_SHARE * self.difference());
+        let mut causes: Vec<Cause> = large.filter_map(|chosen| self.cause(chosen)).collect();
         causes.sort_by(|a, b| b.effect.total_cmp(&a.effect).then_with(|| a.name.cmp(&b.name)));
         causes
     }

@@ -20,7 +20,7 @@ impl Question for ExplainRequest {
     fn form(&self) -> Form<Self> {
         let metric = self.metric_sql().map(|sql| format!("-- metric\n{sql};\n")).unwrap_or_default();
         let sql = format!("{metric}{}", load::shown());
-        let answer = |asked: &Self, session: &Session| Ok(asked.told(&asked.explain(session)?));
+        let answer = |asked: &Self, session: &Session| Ok(asked.shown(&asked.explain(session)?));
         match self.table {
             None => {
                 let all = [
@@ -51,7 +51,7 @@ impl Question for ExplainRequest {
 }
 
 impl ExplainRequest {
-    fn told(&self, found: &Explanation) -> Answer {
+    fn shown(&self, found: &Explanation) -> Answer {
         let (all, wanted) = (self.table.is_none(), self.table);
         let is_wanted = |table: ExplainTable| all || wanted == Some(table);
         let mut tables = Vec::new();
@@ -97,8 +97,8 @@ impl ExplainRequest {
             return one.with_head(head).below(Above::Nothing);
         }
         let above = Answer::rows(self, &CAUSES, Vec::new()).with_head(head).showing(Shows::Untitled).aside();
-        let told = tables.into_iter().filter(|(_, _, answer)| !answer.is_empty());
-        let tables = told.map(|(name, title, answer)| (name, title.to_owned(), answer));
+        let filled = tables.into_iter().filter(|(_, _, answer)| !answer.is_empty());
+        let tables = filled.map(|(name, title, answer)| (name, title.to_owned(), answer));
         Answer::report(std::iter::once(("", String::new(), above)).chain(tables)).below(Above::Nothing)
     }
 }

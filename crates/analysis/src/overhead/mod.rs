@@ -140,8 +140,8 @@ impl Question for OverheadRequest {
         "What products cost: virus scanners, drivers and tracing, in their own threads and in others";
 
     fn form(&self) -> Form<Self> {
-        let told = |asked: &Self, session: &Session| asked.told(session);
-        Form::made::<OverheadRow>(cost::cpu_sql(self.time), told).shows(&PRODUCTS).top(self.top)
+        let answer = |asked: &Self, session: &Session| asked.sum_up(session);
+        Form::made::<OverheadRow>(cost::cpu_sql(self.time), answer).shows(&PRODUCTS).top(self.top)
     }
 
     fn tagging(&self) -> Tagging<'_> {
@@ -161,7 +161,7 @@ impl Question for OverheadRequest {
 }
 
 impl OverheadRequest {
-    fn told(&self, session: &Session) -> Result<Answer> {
+    fn sum_up(&self, session: &Session) -> Result<Answer> {
         let has = Has {
             samples: recorded(&SAMPLES, session)?,
             switches: recorded(&SWITCHES, session)?,

@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn files_of_one_company_and_product_are_one() {
-        let told = names(&OverheadRequest::default());
+        let found = names(&OverheadRequest::default());
         let expected = [
             "Event tracing (ETW): wpr.exe",
             "North Guard: Guard.sys guardsvc.exe",
@@ -195,7 +195,7 @@ mod tests {
             "tool.exe: tool.exe",
             "Microsoft Defender: WdFilter.sys",
         ];
-        assert_eq!(told, expected);
+        assert_eq!(found, expected);
     }
 
     #[test]

@@ -132,8 +132,8 @@ impl<'p> Follower<'p> {
         // thread itself, which another thread does not explain.
         let Some((start, creator)) = self.parts.creator(thread) else { return piece.from };
         let until = start.min(piece.to);
-        let is_told = || self.parts.slices.is_told(creator, piece.from, until);
-        if until <= piece.from || !self.can_follow(creator) || !is_told() {
+        let is_known = || self.parts.slices.has_state(creator, piece.from, until);
+        if until <= piece.from || !self.can_follow(creator) || !is_known() {
             return piece.from;
         }
         let child = self.child(node, creator);
@@ -157,7 +157,7 @@ impl<'p> Follower<'p> {
         let by = slice.by;
         let is_thread =
             by != NONE && !slice.is_by_dpc() && !self.parts.threads.is_idle(by) && slice.wait().is_some();
-        (is_thread && self.can_follow(by) && self.parts.slices.is_told(by, piece.from, piece.to))
+        (is_thread && self.can_follow(by) && self.parts.slices.has_state(by, piece.from, piece.to))
             .then_some((by, slice))
     }
 

@@ -56,7 +56,7 @@ impl Question for PathRequest {
 
     fn answer_for_people(&self, session: &Session) -> Result<Answer> {
         match PathRequest::ask(self, session)? {
-            PathAnswer::Path(path) => self.told(*path, &StackText::new(session)?),
+            PathAnswer::Path(path) => self.shown(*path, &StackText::new(session)?),
             PathAnswer::Several(threads) => Err(several(&threads)),
             PathAnswer::None => {
                 let nothing = "no thread that fits ran in this part of the trace";
@@ -76,7 +76,7 @@ fn several(threads: &[Thread]) -> Error {
 }
 
 impl PathRequest {
-    fn told(&self, mut path: CriticalPath, stacks: &StackText) -> Result<Answer> {
+    fn shown(&self, mut path: CriticalPath, stacks: &StackText) -> Result<Answer> {
         let head = head(&path);
         let shown = Shown { has_unknown: path.processes.iter().any(|row| row.unknown_ns > 0) };
         if self.by_process {
@@ -109,8 +109,8 @@ impl PathRequest {
         stacks: &StackText,
         ids: impl Fn(&R) -> (Option<i64>, Option<i64>),
     ) -> Vec<WithStacks<R>> {
-        let told = |row: R| WithStacks { stacks: Stacks::of(stacks, self.stacks, ids(&row)), row };
-        rows.into_iter().map(told).collect()
+        let with_stacks = |row: R| WithStacks { stacks: Stacks::of(stacks, self.stacks, ids(&row)), row };
+        rows.into_iter().map(with_stacks).collect()
     }
 
     /// How many rows are shown.
@@ -209,11 +209,11 @@ fn others(path: &CriticalPath) -> Vec<Line> {
     let which = if listed < path.others { ", those that ran longest" } else { "" };
     let line = Line::new(format!("{rule}; ")).whole(count(path.others));
     let line = line.words(format!(" other {threads}, --thread names one{which}:"));
-    let told = |(thread, run_ns): &(Thread, i64)| {
+    let other = |(thread, run_ns): &(Thread, i64)| {
         let of = who(thread.process.as_deref(), thread.pid, Some(thread.tid));
         Line::new(format!("  {of} ran ")).value(FineMilliseconds, *run_ns).words(" ms")
     };
-    std::iter::once(line).chain(path.best_others.iter().map(told)).collect()
+    std::iter::once(line).chain(path.best_others.iter().map(other)).collect()
 }
 
 #[cfg(test)]

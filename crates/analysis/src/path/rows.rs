@@ -43,13 +43,13 @@ etwkit_query::declare! {
         tid: Option<i64> = "Its id.",
         waits: i64 = "Waits of the thread above that it ended; 0 for the thread itself.",
         is_creator: bool =
-            "Whether it created the thread above, whose time before that is told by what it did.",
+            "Whether it created the thread above, before whose start the path is what this one did.",
         total_ns: i64 = "Time on the path of the thread and of all below it.",
         total_percent: f64 = "`total_ns` in per cent of the length of the path.",
         run_ns: i64 = "Time on the path in which it ran itself.",
         ready_ns: i64 = "Time on the path in which it was ready.",
         wait_ns: i64 = "Time on the path of its waits that no thread ended.",
-        unknown_ns: i64 = "Time on the path of which nothing is told.",
+        unknown_ns: i64 = "Time on the path about which nothing was recorded.",
         stack_id: Option<i64> = "Stack of the longest of the waits above.",
         readying_stack_id: Option<i64> = "Stack with which it was ended.",
     }
@@ -81,7 +81,7 @@ etwkit_query::declare! {
         ready_ns: i64 = "Time on the path in which they were ready.",
         wait_ns: i64 = "Time on the path of their waits that no thread ended.",
         disk_ns: i64 = "The part of `wait_ns` that transfers of disks ended.",
-        unknown_ns: i64 = "Time on the path of which nothing is told.",
+        unknown_ns: i64 = "Time on the path about which nothing was recorded.",
     }
 }
 
@@ -94,16 +94,16 @@ fn stack(id: i32) -> Option<i64> {
 }
 
 impl Parts {
-    pub(super) fn segment(&self, piece: &PathPiece, told: Option<&Ended>) -> Segment {
+    pub(super) fn segment(&self, piece: &PathPiece, ended: Option<&Ended>) -> Segment {
         let thread = self.threads.get(piece.thread);
         let (state, from, to) = (piece.piece.state, piece.piece.from, piece.piece.to);
         let slice = piece.piece.slice;
         // What a slice waited for says nothing about what it did then.
         let waited = slice.filter(|_| matches!(state, State::Waiting | State::Ready));
         let waiting = slice.filter(|_| state == State::Waiting);
-        let transfer = told.and_then(|told| told.transfer.as_ref());
-        let dpc = told.and_then(|told| told.dpc.as_ref()).filter(|_| transfer.is_none());
-        let untold = || waiting.and_then(|slice| untold(&slice));
+        let transfer = ended.and_then(|ended| ended.transfer.as_ref());
+        let dpc = ended.and_then(|ended| ended.dpc.as_ref()).filter(|_| transfer.is_none());
+        let unended = || waiting.and_then(|slice| without_end(&slice));
         Segment {
             start_ns: from,
             end_ns: to,
@@ -116,7 +116,7 @@ impl Parts {
             tid: thread.map(|thread| thread.tid),
             state,
             wait_reason: waiting.and_then(|slice| slice.reason()).map(wait_reason_name),
-            ended_by: told.map(|told| told.kind).or_else(untold).map(|kind| kind.name().to_owned()),
+            ended_by: ended.map(|ended| ended.kind).or_else(unended).map(|kind| kind.name().to_owned()),
             operation: transfer.map(|t| t.kind.clone()).or_else(|| dpc.map(|dpc| dpc.kind.clone())),
             object: transfer.and_then(|t| t.path.clone()).or_else(|| self.stacks.frame(dpc?.frame_id)),
             is_open_wait: waiting.is_some_and(|slice| slice.is_open()),
@@ -180,7 +180,7 @@ impl Parts {
 }
 
 /// What is said of a wait that no DPC ended and that was not replaced.
-fn untold(slice: &crate::slice::Slice) -> Option<RootKind> {
+fn without_end(slice: &crate::slice::Slice) -> Option<RootKind> {
     match (slice.is_open(), slice.by) {
         (true, _) => Some(RootKind::Open),
         (false, NONE) => Some(RootKind::NotRecorded),
@@ -223,12 +223,12 @@ pub(super) fn by_process(shares: &[Share], length: i64) -> Vec<ProcessShare> {
         }
         sum.total_ns = sum.total_ns.saturating_add(share.duration_ns);
     }
-    let told = |(sum, threads): (ProcessShare, BTreeSet<i64>)| ProcessShare {
+    let counted = |(sum, threads): (ProcessShare, BTreeSet<i64>)| ProcessShare {
         threads: i64::try_from(threads.len()).unwrap_or(i64::MAX),
         percent: percent(sum.total_ns, length),
         ..sum
     };
-    let mut sums: Vec<ProcessShare> = sums.into_values().map(told).collect();
+    let mut sums: Vec<ProcessShare> = sums.into_values().map(counted).collect();
     sums.sort_by_key(|sum| std::cmp::Reverse(sum.total_ns));
     sums
 }

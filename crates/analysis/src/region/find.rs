@@ -190,15 +190,15 @@ impl Finder<'_> {
                 let candidates = by_key.get(&key(same, self.events, point.event, other)?)?;
                 self.nearest(candidates, point.ts_ns)
             };
-            let teller = own.or_else(nearest);
-            let Some((event, length)) = teller.and_then(|event| Some((event, duration(event)?))) else {
+            let with_length = own.or_else(nearest);
+            let Some((event, length)) = with_length.and_then(|event| Some((event, duration(event)?))) else {
                 without += 1;
                 continue;
             };
-            let told = |ts_ns| Point { ts_ns, event: Some(event) };
+            let other = |ts_ns| Point { ts_ns, event: Some(event) };
             ended.push(match side {
-                Side::Start => self.instance(told(point.ts_ns.saturating_sub(length)), Some(*point)),
-                Side::Stop => self.instance(*point, Some(told(point.ts_ns.saturating_add(length)))),
+                Side::Start => self.instance(other(point.ts_ns.saturating_sub(length)), Some(*point)),
+                Side::Stop => self.instance(*point, Some(other(point.ts_ns.saturating_add(length)))),
             });
         }
         (ended, Vec::new(), without)

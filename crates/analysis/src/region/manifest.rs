@@ -297,7 +297,7 @@ impl Reader<'_> {
                 None | Some("GUID") => false,
                 Some("PID") => true,
                 Some(other) => {
-                    let expected = "GUID or PID as Type (traces do not tell names of devices and classes)";
+                    let expected = "GUID or PID as Type (traces do not have names of devices and classes)";
                     return Err(self.source.error(child.at, expected, format!("{other:?}")));
                 }
             };

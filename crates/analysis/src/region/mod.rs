@@ -173,7 +173,7 @@ impl RegionRequest {
         let patterns = self.manifest().events.iter().enumerate();
         let missing: Vec<String> = patterns
             .filter(|(place, _)| events.of(*place).is_empty())
-            .map(|(_, event)| told(event))
+            .map(|(_, event)| described(event))
             .collect();
         if missing.len() == self.manifest().events.len() {
             return Err(Error::NotThere {
@@ -381,7 +381,7 @@ fn depths(parents: &[Option<usize>]) -> Vec<i64> {
 }
 
 /// An event of a file of regions, for people.
-fn told(event: &definition::EventPattern) -> String {
+fn described(event: &definition::EventPattern) -> String {
     let part = |name: &str, number: Option<i32>| number.map(|number| format!("{name} {number}"));
     let fields = event
         .payload

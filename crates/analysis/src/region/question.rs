@@ -107,7 +107,7 @@ fn process(name: Option<&String>, pid: Option<i64>) -> Value {
 
 impl RegionRequest {
     /// Regions, or single instances.
-    fn told(&self, session: &Session) -> Result<Answer> {
+    fn found(&self, session: &Session) -> Result<Answer> {
         let (answer, missing) = if self.details {
             let RegionAnswer { rows, missing } = self.ask_instances(session)?;
             let ended = |row: &RegionInstance| row.stop_ns.is_some();
@@ -130,8 +130,8 @@ impl RegionRequest {
             (Answer::rows(&shown, &SUMS, rows), missing)
         };
         // What the file names and the extract does not have.
-        let told = |event: String| Line::new(format!("not in the extract: {event}"));
-        Ok(answer.with_foot(missing.into_iter().map(told)))
+        let line = |event: String| Line::new(format!("not in the extract: {event}"));
+        Ok(answer.with_foot(missing.into_iter().map(line)))
     }
 }
 
@@ -144,12 +144,12 @@ impl Question for RegionRequest {
     fn form(&self) -> Form<Self> {
         // The SQL is that of the events; instances are found in them.
         let form = if self.details {
-            Form::made::<RegionInstance>(self.sql(), Self::told).telling(|asked, fields| {
+            Form::made::<RegionInstance>(self.sql(), Self::found).telling(|asked, fields| {
                 let all = Instances { sort: asked.sort, has_names: true, ends_elsewhere: true };
                 INSTANCES.tell::<RegionInstance>(&all, Into::into, fields);
             })
         } else {
-            Form::made::<RegionRow>(self.sql(), Self::told).telling(|asked, fields| {
+            Form::made::<RegionRow>(self.sql(), Self::found).telling(|asked, fields| {
                 let sort = asked.sort;
                 let all = Sums { sort, has_names: true, has_open_starts: true, has_open_stops: true };
                 SUMS.tell::<RegionRow>(&all, Into::into, fields);

@@ -24,7 +24,7 @@ etwkit_query::declare! {
         wait_end: Option<i64> = "End of the wait.",
         ready_start: Option<i64> = "Begin of the time ready.",
         ready_end: Option<i64> = "End of the time ready.",
-        first_ns: Option<i64> = "Begin of what is told.",
+        first_ns: Option<i64> = "Start of what was recorded.",
         open_ns: Option<i64> = "Length of an open wait.",
         is_open_wait: bool = "Whether it was open.",
         is_unknown: bool = "Whether nothing parts it from the time ready.",

@@ -139,7 +139,7 @@ etwkit_query::declare! {
         thread_key: i64 = "Thread key.",
         tid: Option<i64> = "Thread id.",
         start_ns: i64 = "When the thread was taken off a processor.",
-        readied_ns: Option<i64> = "When it was made ready; missing if it was preempted, or nothing told it.",
+        readied_ns: Option<i64> = "When it was made ready; missing if it was preempted, or if no event says it.",
         in_ns: Option<i64> = "When it was switched in; missing for an open wait.",
         wait_ns: Option<i64> =
             "How long it waited; of an open wait to the end of the trace; missing where it is not known.",

@@ -34,7 +34,7 @@ pub(super) fn answer(question: &WaitQuestion, session: &Session) -> Result<Answe
     Ok(Answer::rows(question, &LINKS, rows).with_head(lines).showing(Shows::Sums))
 }
 
-/// Tells chains.
+/// Puts chains into sentences.
 struct Page<'a> {
     stacks: &'a StackText,
     all: bool,

@@ -17,7 +17,7 @@ use crate::wait::{WaitBy, WaitRequest, WaitRow, WaitSort, WaitSum};
 const LISTED: usize = 20;
 
 etwkit_query::declare! {
-    /// Which waits, told how.
+    /// Which waits, and how they are shown.
     pub request WaitQuestion {
         /// Processes that waited
         processes: ProcessQuery = group(),

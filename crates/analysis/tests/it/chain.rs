@@ -174,7 +174,7 @@ fn the_dpc_is_that_of_the_processor_that_it_interrupted() {
 }
 
 #[test]
-fn timers_are_told_by_their_dpc_by_the_reason_or_by_the_stack() {
+fn timers_are_recognised_by_their_dpc_by_the_reason_or_by_the_stack() {
     let mut machine = interrupted(2);
     machine.dpcs = vec![dpc("timer_dpc", 2, 48, 52, 1)];
     assert_eq!(chain(&machine, 101).root.kind.as_str(), "timer");
@@ -225,7 +225,7 @@ fn an_open_wait_and_one_without_ready_event_are_roots() {
 }
 
 #[test]
-fn a_thread_of_which_nothing_is_told_is_not_recorded() {
+fn a_thread_without_any_switches_is_not_recorded() {
     let mut machine = Machine::new(&["a.exe", "b.exe"], 200);
     machine.add(first(1, 0, 10)).add(off(1, 10).readied(90, 2).ran(90, 95));
     assert_eq!(chain(&machine, 101).root.kind.as_str(), "not_recorded");

@@ -101,8 +101,8 @@ SELECT 'x' AS culprit
 #[test]
 fn the_costliest_stands_first_and_notes_last() {
     let Diagnosis { findings, rules, .. } = diagnose(&machine(), SEVERAL, |_| ());
-    let told: Vec<_> = findings.iter().map(|row| (row.number, row.culprit.as_str(), row.cost_ns)).collect();
-    assert_eq!(told, [(1, "large", Some(90 * MS)), (2, "small", Some(5 * MS)), (3, "odd", None)]);
+    let found: Vec<_> = findings.iter().map(|row| (row.number, row.culprit.as_str(), row.cost_ns)).collect();
+    assert_eq!(found, [(1, "large", Some(90 * MS)), (2, "small", Some(5 * MS)), (3, "odd", None)]);
     let states: Vec<_> = rules.iter().map(|row| (row.rule.as_str(), row.state.as_str(), row.found)).collect();
     let expected =
         [("small", "found", 2), ("note", "found", 1), ("broken", "failed", 0), ("slip", "not checked", 0)];

@@ -143,7 +143,7 @@ fn ask(request: &OverheadRequest) -> Vec<OverheadRow> {
 #[test]
 fn a_product_costs_what_its_code_does_in_others_and_what_they_wait_for() {
     let rows = ask(&OverheadRequest::default());
-    let told: Vec<_> = rows.iter().map(|row| (row.product.as_str(), row.files.as_str())).collect();
+    let found: Vec<_> = rows.iter().map(|row| (row.product.as_str(), row.files.as_str())).collect();
     // The library in the folder of the program is a part of it. Ascending by what others pay.
     let expected = [
         ("App", "app.exe"),
@@ -151,7 +151,7 @@ fn a_product_costs_what_its_code_does_in_others_and_what_they_wait_for() {
         ("Event tracing (ETW)", "ntoskrnl.exe"),
         ("North Guard", "guard.sys; guardsvc.exe"),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(found, expected);
     let guard = &rows[3];
     // 5 ms of the service and 4 of the driver's thread; 3 in the program and 1 below the logging of events.
     assert_eq!((guard.own_cpu_ns, guard.other_cpu_ns), (Some(9 * MS), Some(4 * MS)));
@@ -182,8 +182,9 @@ fn rows_are_files_companies_or_some_products() {
     assert_eq!(some.iter().map(|row| row.product.as_str()).collect::<Vec<_>>(), ["Lamp Inc", "North Ltd"]);
     let time = Range::parse("0.7..", Unit::Moment).unwrap();
     let late = ask(&OverheadRequest { time, ..OverheadRequest::default() });
-    let told: Vec<_> = late.iter().map(|row| (row.product.as_str(), row.other_cpu_ns, row.wait_ns)).collect();
-    assert_eq!(told, [("App", Some(0), Some(0)), ("Lamp", Some(MS), Some(0))]);
+    let costs: Vec<_> =
+        late.iter().map(|row| (row.product.as_str(), row.other_cpu_ns, row.wait_ns)).collect();
+    assert_eq!(costs, [("App", Some(0), Some(0)), ("Lamp", Some(MS), Some(0))]);
 }
 
 /// Rules of somebody who knows the driver and the service of one product, and a library of another one.

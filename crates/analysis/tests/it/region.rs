@@ -164,7 +164,7 @@ fn begin_and_end_share_what_is_asked_for() {
 }
 
 #[test]
-fn fields_tell_events_apart() {
+fn fields_distinguish_events() {
     let events = [
         at(10, 1, 10, json!({"Phase": "Begin", "Code": 8, "Key": "00000"})),
         at(20, 1, 10, json!({"Phase": "Going on", "Code": 9, "Key": "00000"})),
@@ -192,7 +192,7 @@ fn fields_tell_events_apart() {
 }
 
 #[test]
-fn a_field_tells_how_long_before_the_end_a_region_began() {
+fn a_field_says_how_long_before_the_end_a_region_started() {
     let duration = |id: u32| {
         format!(
             "<Duration Provider='{{{APP}}}' Id='{id}' Version='0' Duration='TookMs' Multiplier='1000000'/>"
