@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use super::rows::{Change, CounterChange};
 use super::totals::{Sums, Totals};
 
-/// What lasts so many times as long on one side is marked as longer: noise does not reach that far.
+/// What lasts more than this many times as long on one side is marked as longer: noise does not reach that far.
 const MUCH_LONGER: f64 = 3.0;
 
-/// Change of cycles for each instruction, in per cent, that says that something else was in the way...
+/// Change of the cycles per instruction, in per cent, from which on something else was in the way, provided that
+/// the instructions differ by less than [`SAME_WORK_PERCENT`].
 const INTERFERENCE_PERCENT: f64 = 10.0;
-/// ...if the instructions differ by less than this.
+/// Difference in instructions, in per cent, below which both sides did the same work.
 const SAME_WORK_PERCENT: f64 = 3.0;
 
 /// What differences are measured by.
@@ -20,17 +21,17 @@ pub(super) struct Scale {
     pub wall_ns: Option<i64>,
     /// Smaller differences are noise.
     pub noise_ns: i64,
-    /// And so are those with a smaller share of the larger side, in per cent.
+    /// Differences that are a smaller share of the larger side, in per cent, are noise, too.
     pub noise_percent: f64,
-    /// The process whose lifetime the wall times are: its rows explain them, and come first.
+    /// The process whose lifetime the wall times are: its rows explain them, and are shown first.
     pub process: Option<String>,
-    /// Rows are processes; others are of one.
+    /// Whether rows are processes; other rows belong to one.
     pub is_process: bool,
-    /// Rows are of code, which has what it calls in its times: see [`Scale::worth`].
+    /// Whether rows are code, whose times include what it calls: see [`Scale::worth`].
     pub is_code: bool,
 }
 
-/// Rows, ascending, and how many more differ by less than noise.
+/// Rows, ascending, and how many other rows differ by less than noise.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Compared<R> {
     pub rows: Vec<R>,
@@ -38,7 +39,7 @@ pub(super) struct Compared<R> {
 }
 
 impl Scale {
-    /// Whether a difference is more than noise. What one side alone has is compared with 0.
+    /// Whether a difference is more than noise. What only one side has is compared with 0.
     pub(super) fn is_real(&self, a: i64, b: i64) -> bool {
         let difference = b.saturating_sub(a).unsigned_abs();
         let larger = a.unsigned_abs().max(b.unsigned_abs());
@@ -47,24 +48,25 @@ impl Scale {
             && difference as f64 * 100.0 >= self.noise_percent * larger as f64
     }
 
-    /// What a difference is worth: one that goes with the difference of wall times comes before all that go
-    /// against it; without such a difference the size alone counts. Code that was there before grows with all
-    /// that it calls: it is worth less by the share that both sides have, so that what is new comes first.
+    /// The weight of a difference for sorting: one in the direction of the difference of wall times comes before
+    /// all that go against it; if the wall times do not differ, the size alone counts. Code that was there before
+    /// grows with all that it calls: it weighs less by the share that both sides have, so that what is new comes
+    /// first.
     fn worth(&self, a: i64, b: i64) -> f64 {
         let difference = b.saturating_sub(a);
         let size = difference.unsigned_abs() as f64;
         let larger = a.unsigned_abs().max(b.unsigned_abs()).max(1) as f64;
-        // Times the share of the larger side that is new: 1 for what the other side does not have.
+        // Multiplied by the share of the larger side that is new: 1 for what the other side does not have.
         let size = if self.is_code { size * (size / larger) } else { size };
         match self.wall_ns.filter(|wall| *wall != 0) {
-            // Between -1 and 0: below all that go with the wall times, and larger ones still above smaller
-            // ones.
+            // Between -1 and 0: below all that go with the wall times, and still ordered by size among
+            // themselves.
             Some(wall) if (wall > 0) != (difference > 0) => -1.0 / (size + 1.0),
             _ => size,
         }
     }
 
-    /// Whether a row is the measured process, or of it.
+    /// Whether a row is the measured process or belongs to it.
     fn is_measured(&self, row: &Change) -> bool {
         let name = if self.is_process { Some(row.name.as_str()) } else { row.of.as_deref() };
         name.zip(self.process.as_deref()).is_some_and(|(name, process)| name.eq_ignore_ascii_case(process))
@@ -89,7 +91,8 @@ pub(super) fn changes(a: Sums, b: Sums, scale: &Scale) -> Compared<Change> {
     }
     let key = |row: &Change| (row.name.clone(), row.of.clone());
     let is_measured = |row: &Change| scale.is_measured(row);
-    // Ascending, as tables are: what explains most is the last row, and names of equals go backwards.
+    // Ascending, as all tables are: what explains most is the last row, and equal rows have their names in
+    // descending order.
     rows.sort_by(|(x, _), (y, _)| {
         let order = is_measured(x).cmp(&is_measured(y)).then(x.sort_value.total_cmp(&y.sort_value));
         order.then_with(|| key(y).cmp(&key(x)))
@@ -100,7 +103,8 @@ pub(super) fn changes(a: Sums, b: Sums, scale: &Scale) -> Compared<Change> {
     Compared { rows: rows.into_iter().map(|(row, _)| row).collect(), hidden }
 }
 
-/// Methods that call each other and nothing else have the same times: the innermost one is shown.
+/// Marks which rows are shown: methods that call each other and nothing else have the same times, of which the
+/// innermost one says most.
 fn show_innermost(rows: &mut [(Change, f64)]) {
     let times = |row: &Change| (row.of.clone(), row.of_time.clone(), row.a_ns, row.b_ns);
     let mut innermost = HashMap::new();
@@ -115,7 +119,7 @@ fn show_innermost(rows: &mut [(Change, f64)]) {
     }
 }
 
-/// Names with what either side has.
+/// All names, each with the totals of both sides.
 fn paired(a: Sums, mut b: Sums) -> Vec<(String, Option<String>, [Option<Totals>; 2])> {
     let mut all = Vec::new();
     for (key, (name, of, totals)) in a {
@@ -126,7 +130,7 @@ fn paired(a: Sums, mut b: Sums) -> Vec<(String, Option<String>, [Option<Totals>;
     all
 }
 
-/// A time of both sides, by its name.
+/// The name of a time, and its value on both sides.
 type Times = (&'static str, Option<i64>, Option<i64>);
 
 fn change(name: String, of: Option<String>, [a, b]: [&Option<Totals>; 2], scale: &Scale) -> Option<Change> {
@@ -134,7 +138,7 @@ fn change(name: String, of: Option<String>, [a, b]: [&Option<Totals>; 2], scale:
     let (cpu, wait, ready) = (both(|t| t.cpu), both(|t| t.wait), both(|t| t.ready));
     let (time, duration) = (both(|t| t.time), both(|t| t.duration));
     let (count, bytes, timeouts) = (both(|t| t.count), both(|t| t.bytes), both(|t| t.timeouts));
-    // Who only waits on both sides waits longer where more was recorded, which says nothing.
+    // A process that only waits on both sides waits longer where more was recorded, which says nothing.
     let is_busy = [a, b].into_iter().flatten().any(|totals| totals.is_busy);
     let waits = if is_busy { wait } else { (None, None) };
     let times: [Times; 4] = [
@@ -143,8 +147,8 @@ fn change(name: String, of: Option<String>, [a, b]: [&Option<Totals>; 2], scale:
         ("ready", ready.0, ready.1),
         ("time", time.0, time.1),
     ];
-    // A time that one side did not record is no difference. What one side alone has is compared with nothing,
-    // in every time that is known.
+    // A time that one side did not record is no difference. A row that only one side has is compared with 0, in
+    // every time that is known.
     let is_of_one = a.is_none() || b.is_none();
     let known = times
         .into_iter()
@@ -196,19 +200,19 @@ fn change(name: String, of: Option<String>, [a, b]: [&Option<Totals>; 2], scale:
     })
 }
 
-/// Whether it lasts so much longer on one side that both lengths say something.
+/// Whether it lasts much longer on one side, and long enough on both for the ratio to mean something.
 fn is_longer((a, b): (Option<i64>, Option<i64>), ratio: Option<f64>, scale: &Scale) -> bool {
     let is_long = |ns: Option<i64>| ns.is_some_and(|ns| ns > scale.noise_ns);
     let is_much = ratio.is_some_and(|ratio| !(1.0 / MUCH_LONGER..=MUCH_LONGER).contains(&ratio));
     is_much && is_long(a) && is_long(b)
 }
 
-/// What counters of both sides say: what both ran, ascending by how much its cycles for each instruction
-/// changed.
+/// Changes of processor counters, for what ran on both sides, ascending by the cycles that the change of the
+/// cycles per instruction costs or saves.
 pub(super) fn counters(a: Sums, b: Sums, noise_percent: f64) -> Compared<CounterChange> {
     let mut all = Compared { rows: Vec::new(), hidden: 0 };
     for (name, of, sides) in paired(a, b) {
-        // Counters of one side alone have no ratio to compare.
+        // Counters of only one side have no ratio to compare.
         let [Some(a), Some(b)] = sides else { continue };
         let change = |a: f64, b: f64| (a > 0.0).then(|| (b - a) * 100.0 / a);
         let cpi = a.cpi().zip(b.cpi()).and_then(|(a, b)| change(a, b));
@@ -238,7 +242,7 @@ pub(super) fn counters(a: Sums, b: Sums, noise_percent: f64) -> Compared<Counter
     all
 }
 
-/// Cycles that B took for its instructions and would not have taken as A.
+/// Cycles that B took for its instructions more or less than it would have with the ratio of A.
 fn cycles_more(a: &Totals, b: &Totals) -> f64 {
     let more = a.cpi().zip(b.cpi()).map_or(0.0, |(a, b)| (b - a).abs());
     more * b.instructions.unwrap_or(0) as f64
