@@ -419,8 +419,8 @@ impl Walker<'_> {
     /// A root that is a thread: how long it ran, was ready and waited from `from` to `to`.
     fn ran(&self, by: i32, from: i64, to: i64, stack: i32) -> ChainRow {
         let (run, ready, wait) = sums(&self.slices, by, (from, to), self.known.ends.end_ns);
-        // A thread cannot make another one ready without running: if it neither ran nor was ready, its switches
-        // are missing.
+        // A thread cannot make another one ready without running: if it neither ran nor was ready, its
+        // switches are missing.
         let kind = if run > 0 || ready > 0 { RootKind::ThreadRan } else { RootKind::NotRecorded };
         ChainRow {
             kind: kind.name().to_owned(),

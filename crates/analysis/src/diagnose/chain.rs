@@ -1,5 +1,5 @@
-//! The chain of waits behind a finding: whom the victim waited for in the longest piece, whom that thread waited
-//! for, and so on down to the root.
+//! The chain of waits behind a finding: whom the victim waited for in the longest piece, whom that thread
+//! waited for, and so on down to the root.
 
 use etwkit_query::Session;
 use etwkit_query::dump::Top;
@@ -12,14 +12,14 @@ use crate::chain::{Chain, ChainContext, ChainRequest, ChainRow};
 use crate::root::RootKind;
 use crate::wait::{WaitRequest, WaitSort};
 
-/// A wait must fill at least half of a piece for its chain to explain the piece: the rest is CPU or ready time,
-/// about which the wait says nothing.
+/// A wait must fill at least half of a piece for its chain to explain the piece: the rest is CPU or ready
+/// time, about which the wait says nothing.
 const LEAST_SHARE: i64 = 2;
 /// Between names and ids, as in the sentences of findings.
 const GAP: &str = " ";
 
-/// The chain of the longest wait in the longest piece of a finding, one line for each wait, the victim's first;
-/// nothing where the piece is not a wait.
+/// The chain of the longest wait in the longest piece of a finding, one line for each wait, the victim's
+/// first; nothing where the piece is not a wait.
 pub(super) fn of(session: &Session, finding: &FindingRow, known: &ChainContext) -> Result<Option<String>> {
     let FindingRow { tid: Some(tid), thread_key, at_ns: Some(from), longest_ns: Some(length), .. } = finding
     else {

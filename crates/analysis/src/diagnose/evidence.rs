@@ -13,8 +13,8 @@ pub struct Printed {
     pub text: String,
 }
 
-/// A line of evidence of a rule with the values of a row; nothing where it names a column that is null in this
-/// row. Each word is filled separately, so that no name from a trace becomes a second word or an option.
+/// A line of evidence of a rule with the values of a row; nothing where it names a column that is null in
+/// this row. Each word is filled separately, so that no name from a trace becomes a second word or an option.
 pub(super) fn line<'v>(template: &str, value: impl Fn(&str) -> Option<&'v AnyValue>) -> Option<String> {
     // A column that is null would leave an option without its value, which then means something else.
     let mut named = template.split('{').skip(1).filter_map(|rest| rest.split_once('}'));
@@ -32,8 +32,8 @@ pub(super) fn line<'v>(template: &str, value: impl Fn(&str) -> Option<&'v AnyVal
     Some(filled.collect::<Vec<_>>().join(" "))
 }
 
-/// A word of a line of evidence, quoted so that every shell accepts it. A character that would end the quotes or
-/// the line becomes `?`, which matches any character in a pattern.
+/// A word of a line of evidence, quoted so that every shell accepts it. A character that would end the quotes
+/// or the line becomes `?`, which matches any character in a pattern.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:,%+=".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

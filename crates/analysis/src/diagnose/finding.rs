@@ -145,8 +145,8 @@ impl<'s> Findings<'s> {
         let first = rows.first().unwrap_or(&none);
         let process = whole(first, "process_key").and_then(|key| self.processes.get(&key)).cloned();
         let cost_ns = (!rule.is_note).then(|| {
-            // Costs of several victims may overlap in time, so they are not added up: without a total from the
-            // rule, the largest one is a lower bound that is certain.
+            // Costs of several victims may overlap in time, so they are not added up: without a total from
+            // the rule, the largest one is a lower bound that is certain.
             let costliest = rows.iter().filter_map(|row| whole(row, "cost_ns")).max();
             whole(first, "total_ns").or(costliest).unwrap_or_default()
         });
@@ -263,8 +263,8 @@ impl<'s> Findings<'s> {
         Ok((thread.map(|thread| thread.tid), stack.map(|stack| stacks.all(stack).join("\n"))))
     }
 
-    /// All findings, the costliest first, then notes in the order of the rules; with them the threads and stacks
-    /// that were read for them.
+    /// All findings, the costliest first, then notes in the order of the rules; with them the threads and
+    /// stacks that were read for them.
     pub(super) fn sorted(self) -> (Vec<FindingRow>, Option<ChainContext>) {
         let Self { mut all, known, .. } = self;
         all.sort_by_key(|finding| std::cmp::Reverse(view::order(finding)));

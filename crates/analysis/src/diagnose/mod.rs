@@ -62,8 +62,8 @@ etwkit_query::declare! {
         table: DiagnoseTable = option("NAME").shape(),
         /// With each finding: why it happens, what to do, what it does not prove, the whole stack
         details: bool = option("").output(),
-        /// Exit with code 3 if there is such a finding, else with 0: any, a least cost such as 500ms, or names
-        /// of rules; several with commas
+        /// Exit with code 3 if there is such a finding, else with 0: any, a least cost such as 500ms, or
+        /// names of rules; several with commas
         fail_on: Option<String> = option("WHAT").called("fail-on").output(),
         /// Only the N costliest findings
         top: Option<usize> = option("N").shape(),
@@ -174,8 +174,9 @@ impl DiagnoseRequest {
 /// The rows of a rule, and whether there are more.
 type Rows = etwkit_query::Result<(Vec<AnyRow>, bool)>;
 
-/// Evaluates rules, two at a time: much of a rule is work for one processor, such as planning it and putting its
-/// few rows together. More at a time would need more memory for each. Answers come in the order of the rules.
+/// Evaluates rules, two at a time: much of a rule is work for one processor, such as planning it and putting
+/// its few rows together. More at a time would need more memory for each. Answers come in the order of the
+/// rules.
 fn two_at_a_time(session: &Session, rules: &[&Rule]) -> VecDeque<Rows> {
     // A thread that is done takes the next rule: two halves of the list would take very different times.
     let next = AtomicUsize::new(0);

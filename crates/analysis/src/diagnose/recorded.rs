@@ -53,8 +53,8 @@ impl Recorded {
         if let Some((one, other)) = need.split_once(" or ") {
             return self.lacks(session, one).filter(|_| self.lacks(session, other).is_some());
         }
-        // One recorded topic of several that fill a table is enough. What no topic mentions passes here, and is
-        // looked up among the tables below.
+        // One recorded topic of several that fill a table is enough. What no topic mentions passes here, and
+        // is looked up among the tables below.
         let topics = self.topics.get(need).map_or(&[][..], Vec::as_slice);
         if let Some(first) = topics.first().filter(|_| topics.iter().all(|topic| !topic.is_recorded)) {
             let how = first.recorded_by.as_deref().filter(|how| !how.is_empty());

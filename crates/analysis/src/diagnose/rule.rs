@@ -172,7 +172,8 @@ impl Rules {
     }
 }
 
-/// The rules in a text: line, name, and what stands below. What precedes the first rule is a comment of the file.
+/// The rules in a text: line, name, and what stands below. What precedes the first rule is a comment of the
+/// file.
 fn parts(text: &str) -> Vec<(usize, &str, String)> {
     let mut parts: Vec<(usize, &str, String)> = Vec::new();
     for (line, number) in text.lines().zip(1..) {

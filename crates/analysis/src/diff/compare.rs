@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use super::rows::{Change, CounterChange};
 use super::totals::{Sums, Totals};
 
-/// What lasts more than this many times as long on one side is marked as longer: noise does not reach that far.
+/// What lasts more than this many times as long on one side is marked as longer: noise does not reach that
+/// far.
 const MUCH_LONGER: f64 = 3.0;
 
-/// Change of the cycles per instruction, in per cent, from which on something else was in the way, provided that
-/// the instructions differ by less than [`SAME_WORK_PERCENT`].
+/// Change of the cycles per instruction, in per cent, from which on something else was in the way, provided
+/// that the instructions differ by less than [`SAME_WORK_PERCENT`].
 const INTERFERENCE_PERCENT: f64 = 10.0;
 /// Difference in instructions, in per cent, below which both sides did the same work.
 const SAME_WORK_PERCENT: f64 = 3.0;
@@ -48,10 +49,10 @@ impl Scale {
             && difference as f64 * 100.0 >= self.noise_percent * larger as f64
     }
 
-    /// The weight of a difference for sorting: one in the direction of the difference of wall times comes before
-    /// all that go against it; if the wall times do not differ, the size alone counts. Code that was there before
-    /// grows with all that it calls: it weighs less by the share that both sides have, so that what is new comes
-    /// first.
+    /// The weight of a difference for sorting: one in the direction of the difference of wall times comes
+    /// before all that go against it; if the wall times do not differ, the size alone counts. Code that was
+    /// there before grows with all that it calls: it weighs less by the share that both sides have, so that
+    /// what is new comes first.
     fn worth(&self, a: i64, b: i64) -> f64 {
         let difference = b.saturating_sub(a);
         let size = difference.unsigned_abs() as f64;
@@ -103,8 +104,8 @@ pub(super) fn changes(a: Sums, b: Sums, scale: &Scale) -> Compared<Change> {
     Compared { rows: rows.into_iter().map(|(row, _)| row).collect(), hidden }
 }
 
-/// Marks which rows are shown: methods that call each other and nothing else have the same times, of which the
-/// innermost one says most.
+/// Marks which rows are shown: methods that call each other and nothing else have the same times, of which
+/// the innermost one says most.
 fn show_innermost(rows: &mut [(Change, f64)]) {
     let times = |row: &Change| (row.of.clone(), row.of_time.clone(), row.a_ns, row.b_ns);
     let mut innermost = HashMap::new();
@@ -147,8 +148,8 @@ fn change(name: String, of: Option<String>, [a, b]: [&Option<Totals>; 2], scale:
         ("ready", ready.0, ready.1),
         ("time", time.0, time.1),
     ];
-    // A time that one side did not record is no difference. A row that only one side has is compared with 0, in
-    // every time that is known.
+    // A time that one side did not record is no difference. A row that only one side has is compared with 0,
+    // in every time that is known.
     let is_of_one = a.is_none() || b.is_none();
     let known = times
         .into_iter()

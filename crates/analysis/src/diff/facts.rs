@@ -147,7 +147,8 @@ fn recorded(a: &Side, b: &Side) -> Result<Vec<String>> {
     Ok(in_a.into_iter().chain(only("B", "A", of_b.difference(&of_a).collect())).collect())
 }
 
-/// Settings that differ, those of disks first. A topic for which one side has no settings was not recorded there.
+/// Settings that differ, those of disks first. A topic for which one side has no settings was not recorded
+/// there.
 pub(super) fn settings(_: &DiffRequest, both: &Sides) -> Result<Vec<Fact>> {
     let texts = |side: &Side| -> Result<Texts> {
         let mut texts = Texts::new();

@@ -28,9 +28,8 @@ const NO_PATH: &str = "(files without a name)";
 
 /// The sums of a table of one side.
 ///
-/// # Errors
-/// Those of its dump: nothing of this kind was recorded; a part is asked for and the extract has only sums; the
-/// query fails.
+/// # Errors Those of its dump: nothing of this kind was recorded; a part is asked for and the extract has
+/// only sums; the query fails.
 pub(super) fn sums(table: DiffTable, asked: &DiffRequest, side: &Side) -> Result<Sums> {
     match table {
         DiffTable::Processes => processes(asked, side),

@@ -8,8 +8,8 @@ use super::side::{Sides, Wall};
 /// The least share of the growth of a process that a module must have to be named.
 const MOST_OF_IT: f64 = 0.5;
 
-/// A module is named if its time on one side is at least this many times that on the other: code that everything
-/// goes through grows with everything, and explains nothing.
+/// A module is named if its time on one side is at least this many times that on the other: code that
+/// everything goes through grows with everything, and explains nothing.
 const NEW_RATIO: f64 = 2.0;
 
 /// The sentence. Rows are ascending: the last one explains most.

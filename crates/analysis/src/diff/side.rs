@@ -196,7 +196,8 @@ impl Sides {
         }
         let common = self.common_marks();
         let ends = (common.first().cloned(), common.last().cloned());
-        // A single common mark is no interval. A summary cannot be asked for a part, and is compared as a whole.
+        // A single common mark is no interval. A summary cannot be asked for a part, and is compared as a
+        // whole.
         if let ((Some(first), Some(last)), Align::Marks, true) = (ends, asked.align, common.len() > 1)
             && self.sides.iter().all(has_single_rows)
         {
@@ -229,8 +230,8 @@ impl Sides {
     /// the request does not say what took long: the length of a recording says nothing of that.
     pub(super) fn measure_by_process(&mut self, sums: &[Sums; 2], noise_ns: i64) {
         let [of_a, of_b] = sums;
-        // If several processes have the name, the duration is that of the longest, which may be a different one
-        // on each side.
+        // If several processes have the name, the duration is that of the longest, which may be a different
+        // one on each side.
         let lived = |totals: &Totals| totals.duration.filter(|_| totals.is_whole && totals.count == Some(1));
         let both = of_a.iter().filter_map(|(key, (name, _, a))| {
             let (a, b) = (lived(a)?, lived(&of_b.get(key)?.2)?);

@@ -22,8 +22,8 @@ const LEAST_SHARE: f64 = 0.05;
 /// If slow runs took longer than fast ones by less than this share, the runs count as the same.
 const LEAST_DIFFERENCE: f64 = 0.03;
 
-/// A slope in this range counts as 1, so that a millisecond of the cause is a millisecond of the run: the estimate
-/// is no better than this where runs differ for other reasons as well.
+/// A slope in this range counts as 1, so that a millisecond of the cause is a millisecond of the run: the
+/// estimate is no better than this where runs differ for other reasons as well.
 const ONE_TO_ONE: std::ops::RangeInclusive<f64> = 0.75..=1.33;
 
 /// Most names that are shown below a cause.
@@ -48,7 +48,8 @@ pub(super) struct Cause {
     pub(super) slope: f64,
     /// Its rank correlation with what the causes before it leave unexplained.
     pub(super) correlation: f64,
-    /// The share of false discoveries among causes that are at least as likely; `None` where runs are too few.
+    /// The share of false discoveries among causes that are at least as likely; `None` where runs are too
+    /// few.
     pub(super) p: Option<f64>,
     /// Means of the feature in slow and in fast runs.
     pub(super) slow: f64,
@@ -86,8 +87,8 @@ impl Causes {
         let halves = Halves::of(metric);
         let (slow, fast) = halves.means(metric);
         let found = Self { slow, fast, tried: matrix.features.len(), ..Self::default() };
-        // A half with a single run has no meaningful mean. The last condition is for a mean of 0, of which every
-        // share is 0.
+        // A half with a single run has no meaningful mean. The last condition is for a mean of 0, of which
+        // every share is 0.
         if metric.len() < 4 || slow - fast < LEAST_DIFFERENCE * fast.abs() || slow - fast <= 0.0 {
             return Self { is_even: metric.len() >= 4, ..found };
         }
@@ -96,7 +97,8 @@ impl Causes {
         let mut search =
             Search { all: &all, halves: &halves, metric, tried: found.tried, chosen: Vec::new() };
         search.go(false);
-        // If no specific cause explains half of it, one that is the time of the run itself is better than none.
+        // If no specific cause explains half of it, one that is the time of the run itself is better than
+        // none.
         if search.explained() < 0.5 * (slow - fast) {
             search.go(true);
         }
@@ -127,8 +129,8 @@ impl Search<'_, '_> {
     /// other features, as far as the causes before leave something of them.
     fn go(&mut self, general: bool) {
         let mut is_out: Vec<bool> = self.all.iter().map(|one| one.is_general && !general).collect();
-        // A small effect is no reason to stop at once: the next candidate correlates less with the rest, but may
-        // be larger. After several failures nothing large is left.
+        // A small effect is no reason to stop at once: the next candidate correlates less with the rest, but
+        // may be larger. After several failures nothing large is left.
         let mut failures = 0;
         while self.chosen.len() < MOST_CAUSES && failures < 6 {
             let Some(next) = self.next(&mut is_out) else { return };
@@ -170,7 +172,8 @@ impl Search<'_, '_> {
         let count = self.metric.len();
         let correlations: Vec<f64> = self.all.iter().map(|candidate| dot(&candidate.ranks, &rest)).collect();
         let probabilities: Vec<f64> = correlations.iter().map(|r| p_of_correlation(*r, count)).collect();
-        // All features count as tries, even those that were not candidates: leaving them out was a choice, too.
+        // All features count as tries, even those that were not candidates: leaving them out was a choice,
+        // too.
         let probabilities = corrected(&probabilities, self.tried);
         // With few runs no probability is small enough. A strong correlation is shown all the same, and the
         // sentence says how little it means.
@@ -187,8 +190,8 @@ impl Search<'_, '_> {
             .max_by(|a, b| at(&correlations, *a).total_cmp(&at(&correlations, *b)).then(b.cmp(a)))?;
         let best_r = at(&correlations, best);
         let leader = self.all.get(best)?;
-        // A vague name may have the best correlation by a hair: all names that move with it and correlate with
-        // the rest nearly as well compete.
+        // A vague name may have the best correlation by a hair: all names that move with it and correlate
+        // with the rest nearly as well compete.
         let moves_with = |place: &usize| {
             let candidate = self.all.get(*place);
             candidate.is_some_and(|one| dot(&one.unit, &leader.unit) >= TOGETHER)
@@ -213,8 +216,8 @@ impl Search<'_, '_> {
         if !candidate.is_general || self.chosen.is_empty() {
             return (values, false);
         }
-        // Gram-Schmidt: each axis is centred on 0 and orthogonal to those before it, so that overlapping causes
-        // are not subtracted twice.
+        // Gram-Schmidt: each axis is centred on 0 and orthogonal to those before it, so that overlapping
+        // causes are not subtracted twice.
         let mut axes: Vec<Vec<f64>> = Vec::new();
         for chosen in &self.chosen {
             let mut axis = unit(chosen.values.clone());
@@ -231,7 +234,8 @@ impl Search<'_, '_> {
         (values, true)
     }
 
-    /// Finds the slopes of all causes together: each from what all others leave, until nothing changes any more.
+    /// Finds the slopes of all causes together: each from what all others leave, until nothing changes any
+    /// more.
     fn fit(&mut self) {
         // Slopes by medians have no closed form for several causes. Causes hardly overlap, so that a few
         // rounds settle them; the limit is for those that do.
@@ -280,7 +284,8 @@ impl Search<'_, '_> {
 
     /// The chosen causes that are still large enough, by effect.
     fn large_enough(&self) -> Vec<Cause> {
-        // Causes that were chosen later change the slopes of earlier ones, which may have become small by that.
+        // Causes that were chosen later change the slopes of earlier ones, which may have become small by
+        // that.
         let large =
             self.chosen.iter().filter(|chosen| self.effect(chosen) >= LEAST_SHARE * self.difference());
         let mut causes: Vec<Cause> = large.filter_map(|chosen| self.cause(chosen)).collect();
@@ -318,8 +323,8 @@ fn at(values: &[f64], place: usize) -> f64 {
     values.get(place).copied().unwrap_or_default()
 }
 
-/// Which of two names of a cause is better, by these criteria in turn: it is a time, of the measured process, near
-/// to what is meant, absent from fast runs, of the most specific kind, near to where the thread stopped.
+/// Which of two names of a cause is better, by these criteria in turn: it is a time, of the measured process,
+/// near to what is meant, absent from fast runs, of the most specific kind, near to where the thread stopped.
 fn better(a: (&Candidate<'_>, f64), b: (&Candidate<'_>, f64)) -> Ordering {
     // In steps, since differences of less than a tenth are noise: within a step the next criterion decides.
     let steps = |value: f64| (value / 0.1).floor();
@@ -348,7 +353,8 @@ fn different_kinds(others: &[&Candidate<'_>], one: &Feature) -> Vec<super::featu
     for other in others {
         let name = &other.feature.name;
         let of = (name.kind, name.process.clone());
-        // Ten methods of one process say less than one name of each kind: the others fill the room that is left.
+        // Ten methods of one process say less than one name of each kind: the others fill the room that is
+        // left.
         if seen.contains(&of) {
             then.push(name.clone());
         } else {

@@ -76,14 +76,15 @@ fn log_gamma(x: f64) -> f64 {
     (x - 0.5) * x.ln() - x + 0.5 * (2.0 * std::f64::consts::PI).ln() + series - product.ln()
 }
 
-/// Probabilities corrected for the total number of tries: the share of false discoveries among those that are at
-/// least as good (Benjamini and Hochberg). Tries without a probability here count as 1.
+/// Probabilities corrected for the total number of tries: the share of false discoveries among those that are
+/// at least as good (Benjamini and Hochberg). Tries without a probability here count as 1.
 pub(super) fn corrected(probabilities: &[f64], tries: usize) -> Vec<f64> {
     let mut order: Vec<(usize, f64)> = probabilities.iter().copied().enumerate().collect();
     order.sort_unstable_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
     let tries = tries.max(probabilities.len()) as f64;
     let mut least = 1.0_f64;
-    // From the worst to the best, keeping the least value so far, so that a better one never gets a worse value.
+    // From the worst to the best, keeping the least value so far, so that a better one never gets a worse
+    // value.
     for (rank, (_, p)) in order.iter_mut().enumerate().rev() {
         least = least.min(*p * tries / (rank as f64 + 1.0));
         *p = least;
@@ -104,9 +105,9 @@ pub(super) struct Change {
     pub(super) p: f64,
 }
 
-/// The place that splits numbers, in the order of time, into two parts whose ranks differ most. How likely that is
-/// by chance is found by shuffling; the generator always starts from the same seed, so that the same numbers give
-/// the same answer.
+/// The place that splits numbers, in the order of time, into two parts whose ranks differ most. How likely
+/// that is by chance is found by shuffling; the generator always starts from the same seed, so that the same
+/// numbers give the same answer.
 pub(super) fn change(values: &[f64]) -> Option<Change> {
     if values.len() < 2 * LEAST_SIDE {
         return None;
@@ -136,8 +137,8 @@ fn largest_step(ranked: &[f64]) -> (usize, f64) {
     for (before, rank) in ranked.iter().enumerate() {
         if before >= LEAST_SIDE && ranked.len().saturating_sub(before) >= LEAST_SIDE {
             let first = before as f64;
-            // The divisor is how far such a sum strays by chance, which is most in the middle: without it, splits
-            // in the middle would win.
+            // The divisor is how far such a sum strays by chance, which is most in the middle: without it,
+            // splits in the middle would win.
             let size = sum.abs() / (first * (count - first)).sqrt();
             // Rounding must not prefer one of two equal places; the first is kept.
             if size > best.1 + 1e-12 {

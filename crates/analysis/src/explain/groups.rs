@@ -18,14 +18,14 @@ const THE_SAME: f64 = 0.97;
 /// Parts of a sum that correlate less are independent of each other.
 const INDEPENDENT: f64 = 0.7;
 
-/// The parts of a sum explain at least this share of its variance, and each part at least [`LEAST_PART`] of it. A
-/// part that explains [`NEARLY_ALL`] of it makes it no sum but another name for that part.
+/// The parts of a sum explain at least this share of its variance, and each part at least [`LEAST_PART`] of
+/// it. A part that explains [`NEARLY_ALL`] of it makes it no sum but another name for that part.
 const EXPLAINED: f64 = 0.75;
 const LEAST_PART: f64 = 0.05;
 const NEARLY_ALL: f64 = 0.85;
 
-/// From this share of the time of fast runs on, a time that goes with the metric is the time of the run itself: that
-/// of its main function, or of a thread that waits for its end.
+/// From this share of the time of fast runs on, a time that goes with the metric is the time of the run
+/// itself: that of its main function, or of a thread that waits for its end.
 const OF_THE_RUN: f64 = 0.6;
 
 /// Which runs are slow: the upper half, without the one in the middle.
@@ -40,7 +40,8 @@ impl Halves {
         let mut order: Vec<usize> = (0..metric.len()).collect();
         let value = |run: &usize| metric.get(*run).copied().unwrap_or_default();
         order.sort_by(|a, b| value(a).total_cmp(&value(b)).then(a.cmp(b)));
-        // With an odd number of runs the middle one is in neither half, so that both halves are equally large.
+        // With an odd number of runs the middle one is in neither half, so that both halves are equally
+        // large.
         let half = metric.len() / 2;
         let (mut slow, mut fast) = (vec![false; metric.len()], vec![false; metric.len()]);
         let mark = |runs: &mut [usize], marks: &mut Vec<bool>| {
@@ -172,14 +173,16 @@ fn sums(all: &[Candidate<'_>]) -> Vec<bool> {
     order.sort_by(|a, b| b.specific().total_cmp(&a.specific()).then(b.excess().total_cmp(&a.excess())));
     let mut distinct: Vec<&Candidate<'_>> = Vec::new();
     for candidate in order {
-        // Moving together is not enough to be one: half of something moves with it, but is a part of other sums.
+        // Moving together is not enough to be one: half of something moves with it, but is a part of other
+        // sums.
         let is_new = !distinct.iter().any(|known| is_one(known, candidate));
         if is_new && distinct.len() < MOST_DISTINCT {
             distinct.push(candidate);
         }
     }
     // Small ones first: a sum must not become a part of a larger one, since it would hide its own parts. By
-    // variance and not by mean: a part varies less than the whole, even where the whole is small in most runs.
+    // variance and not by mean: a part varies less than the whole, even where the whole is small in most
+    // runs.
     let size = |candidate: &Candidate<'_>| {
         let middle = mean(&candidate.values);
         candidate.values.iter().map(|value| (value - middle) * (value - middle)).sum::<f64>()
@@ -197,8 +200,8 @@ fn sums(all: &[Candidate<'_>]) -> Vec<bool> {
 
 /// Whether two are as good as one: they move together, and equally far.
 fn is_one(a: &Candidate<'_>, b: &Candidate<'_>) -> bool {
-    // The elements of a unit vector add up to 0, so that each product measures how far the values vary. It is 0
-    // where all are equal; the ratio is then infinite or NaN, which lies in no range.
+    // The elements of a unit vector add up to 0, so that each product measures how far the values vary. It is
+    // 0 where all are equal; the ratio is then infinite or NaN, which lies in no range.
     let ratio = dot(&a.values, &a.unit) / dot(&b.values, &b.unit);
     dot(&a.unit, &b.unit) >= THE_SAME && (0.8..=1.25).contains(&ratio)
 }
@@ -211,21 +214,22 @@ fn is_in(part: &Candidate<'_>, whole: &Candidate<'_>) -> bool {
     larger.count() * 20 <= part.values.len()
 }
 
-/// Whether two or more independent parts make up most of its variance, each with about as many milliseconds in the
-/// whole as it has itself.
+/// Whether two or more independent parts make up most of its variance, each with about as many milliseconds
+/// in the whole as it has itself.
 fn is_sum_of(whole: &Candidate<'_>, parts: &[&Candidate<'_>]) -> bool {
     let middle = mean(&whole.values);
     let mut rest: Vec<f64> = whole.values.iter().map(|value| value - middle).collect();
     let (all, mut found) = (dot(&rest, &rest), Vec::<&Candidate<'_>>::new());
     // The first few parts make up most of any sum; more of them would fit whatever varies.
     while found.len() < 8 {
-        // How much of the rest goes with a part, and how many milliseconds of the rest go with one of the part.
+        // How much of the rest goes with a part, and how many milliseconds of the rest go with one of the
+        // part.
         let fits = |part: &&Candidate<'_>| {
             let along = dot(&rest, &part.unit);
             let per_ms = along / dot(&part.values, &part.unit);
             let is_new = found.iter().all(|known| dot(&known.unit, &part.unit) < INDEPENDENT);
-            // Far from one to one, the part merely correlates with the whole: time inside it would appear in the
-            // whole unchanged.
+            // Far from one to one, the part merely correlates with the whole: time inside it would appear in
+            // the whole unchanged.
             (is_new && along * along >= LEAST_PART * all && (0.5..=1.6).contains(&per_ms)).then_some(along)
         };
         let fitting = parts.iter().filter_map(|part| Some((fits(part)?, *part)));
