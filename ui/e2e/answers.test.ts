@@ -124,9 +124,9 @@ const CASES: Case[] = [
   },
 ];
 
-const told: string[] = [];
+const table: string[] = [];
 after(() => {
-  for (const line of told) console.log(line);
+  for (const line of table) console.log(line);
 });
 
 for (const trace of new Set(CASES.map((found) => found.trace))) {
@@ -152,7 +152,7 @@ async function answered(served: Served, { trace, question, steps, answer }: Case
   assert.match(await shown(page, answer), answer, `${trace}: ${question}`);
   const seconds = ((performance.now() - begun) / 1000).toFixed(1);
   const words = ["Findings", ...steps.map(([words]) => words)].join(" › ");
-  told.push(`| ${trace} | ${question} | ${words} | ${steps.length} | ${seconds} |`);
+  table.push(`| ${trace} | ${question} | ${words} | ${steps.length} | ${seconds} |`);
   noErrors(seen);
   await seen.close();
 }

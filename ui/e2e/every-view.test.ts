@@ -23,7 +23,7 @@ before(async () => {
 });
 after(() => quit(served));
 
-/** Goes to each view that has something to show, and tells what failed or keeps a reader out. */
+/** Goes to each view that has something to show, and returns what failed or keeps a reader out. */
 async function complaintsOf(page: Page, shots: string): Promise<string[]> {
   const entries = page.getByRole("navigation", { name: "Views" }).locator("button.entry:not(.is-lacking)");
   const titles = await entries.locator("span:first-child").allInnerTexts();

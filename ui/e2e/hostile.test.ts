@@ -27,7 +27,7 @@ const REPLACED: [string, string][] = [
   ["Document opened", "\u001b[2J<b>&amp;"],
 ];
 
-/** Overwrites a text wherever the trace has it, in both forms; tells how often. */
+/** Overwrites a text wherever the trace has it, in both forms; returns how often. */
 function overwrite(bytes: Buffer, text: string, by: string): number {
   assert.ok(by.length <= text.length, `${by} is longer than ${text}`);
   const wide = by.padEnd(text.length, "x");

@@ -62,7 +62,7 @@ test("a killed browser takes its questions along", async () => {
   server.process().kill("SIGKILL");
   const begun = performance.now();
   await ask("info", null);
-  assert.ok(performance.now() - begun < 2000, "what the server knows by itself is told at once");
+  assert.ok(performance.now() - begun < 2000, "what the server knows by itself is answered at once");
   // All turns were taken by those statements: this one has to wait for one of them to be given up.
   await ask("sql", { trace: 0, sql: "SELECT count(*) FROM process", limit: 1 });
   const took = performance.now() - begun;

@@ -30,7 +30,7 @@ const percentile = (values, share) => {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 };
-const told = (name, values) => {
+const report = (name, values) => {
   const [half, most, all] = [0.5, 0.95, 1].map((share) => percentile(values, share).toFixed(1));
   console.log(`${name}: ${values.length}, p50 ${half} ms, p95 ${most} ms, at most ${all} ms`);
 };
@@ -115,9 +115,9 @@ for (const keys of ["w".repeat(18), "d".repeat(12), "s".repeat(9), "a".repeat(12
     await waitIdle(page);
   }
 }
-told("answers of lanes, timelines and series", answers);
-told("script of frames by the clock", await page.evaluate(() => globalThis.measuredFrames));
-told("work of the script of frames", await workOfFrames());
+report("answers of lanes, timelines and series", answers);
+report("script of frames by the clock", await page.evaluate(() => globalThis.measuredFrames));
+report("work of the script of frames", await workOfFrames());
 const session = await page.context().newCDPSession(page);
 await session.send("HeapProfiler.collectGarbage");
 const { usedSize } = await session.send("Runtime.getHeapUsage");

@@ -66,21 +66,21 @@ test("columns over time, disks by position and modules of processes are linked w
   await goTo(page, "Modules");
   assert.equal(await page.locator(".no-graph").count(), 1);
 
-  // The disk: a mark tells what it was, a click on it selects its time.
+  // The disk: the tooltip of a mark says what it was, a click on the mark selects its time.
   await page.keyboard.press("g");
   await page.keyboard.press("y");
   await settled(page);
   const map = page.locator('[data-graph="disk-map-graph"]');
   assert.match((await map.locator("canvas").getAttribute("aria-label")) ?? "", /[1-9]\d* reads/);
-  const told = page.locator(".tooltip").filter({ hasText: "Seeks" });
+  const tooltip = page.locator(".tooltip").filter({ hasText: "Seeks" });
   let found = false;
   for (let x = 0.02; x < 1 && !found; x += 0.01) {
     for (let y = 0.05; y < 1 && !found; y += 0.05) {
       const place = await at(page, "disk-map-graph", x, y);
       await page.mouse.move(place.x, place.y);
       if ((await page.locator(".tooltip").count()) === 0) continue;
-      await told.waitFor();
-      assert.match((await told.textContent()) ?? "", /\.exe \(\d+\) · /);
+      await tooltip.waitFor();
+      assert.match((await tooltip.textContent()) ?? "", /\.exe \(\d+\) · /);
       await page.mouse.down();
       await page.mouse.up();
       found = true;

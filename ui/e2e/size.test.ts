@@ -139,7 +139,7 @@ test("opening, zooming to nanoseconds and moving ask for a frame each time", asy
   await seen.close();
 });
 
-test("a drag asks no more often than pictures are told apart", async () => {
+test("a drag asks no more often than a reader sees a difference", async () => {
   const { seen, page, meter } = await opened();
   const { x, y } = await middle(page);
   await page.mouse.move(x, y);

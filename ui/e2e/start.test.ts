@@ -58,7 +58,7 @@ test("it offers a path, a file and the demonstration, in both themes and to ever
   assert.deepEqual(complaints, []);
 });
 
-test("a path that leads nowhere is told as such, and another can be opened", async () => {
+test("a path that leads nowhere is reported as such, and another can be opened", async () => {
   const seen = await started("nowhere");
   const { page } = seen;
   await pathBox(page).fill("/nowhere/at-all.etl");
@@ -122,7 +122,7 @@ test("the demonstration opens by keyboard", async () => {
   await seen.close();
 });
 
-test("what a link does not find here is told on the start screen", async () => {
+test("a link to a trace that is not open is explained on the start screen", async () => {
   const seen = await started("link", { state: ";v1;trace=ffffffffffffffff" });
   await seen.page.getByText("The link is of a trace that is not open here.").waitFor();
   noErrors(seen);

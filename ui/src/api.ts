@@ -39,7 +39,7 @@ import type {
   TimelineRequest,
 } from "./wire";
 
-/** An answer that is none. */
+/** Why there is no answer. */
 export class AskError extends Error {
   readonly failure: Failure;
 
@@ -57,7 +57,7 @@ export const traffic = {
   /** Milliseconds that the last answer took on the server. */
   took: signal<number | null>(null),
   rowsRead: signal(0),
-  /** The server does not answer. */
+  /** Whether the server does not answer. */
   isLost: signal(false),
 };
 
@@ -146,7 +146,7 @@ async function asked<T>(path: string, body: unknown, signal?: AbortSignal): Prom
   return answer;
 }
 
-/** A file that the page has, sent with what is known of how far it is, 0 to 1. */
+/** Sends a file that the page has; `onProgress` gets the share that was sent, 0 to 1. */
 function upload(file: File, onProgress: (done: number) => void): Promise<Info> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();

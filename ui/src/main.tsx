@@ -1,4 +1,4 @@
-// Where the page begins.
+// Entry point of the page.
 
 import { effect } from "@preact/signals";
 import { render } from "preact";
@@ -32,7 +32,7 @@ function followTheme(): void {
   }
 }
 
-/** A file that is dropped is opened, wherever it is dropped, and never takes the place of the page. */
+/** Opens a file that is dropped anywhere on the page; by itself the browser would show it in place of the page. */
 function takeDrops(): void {
   addEventListener("dragover", (event) => event.preventDefault());
   addEventListener("drop", (event) => {

@@ -2,11 +2,11 @@
 -- card: 24
 -- sentence: {victim} waited {total} while the chain of a certificate was checked, {count|once|# times up to {longest}}:
 --   for a {culprit}, as a rule
--- why: To check a signature, Windows may ask a server whether the certificate was revoked, or fetch a certificate. Where that
---   server cannot be reached, each try waits until its time is up, 15 s as a rule.
+-- why: To check a signature, Windows may ask a server whether the certificate was revoked, or fetch a certificate. If that
+--   server cannot be reached, each attempt waits for its timeout, usually 15 s.
 -- fix: Let the machine reach the server (proxy, firewall), give it the revocation lists, or let the program check without asking
 --   (CERT_CHAIN_REVOCATION_CHECK_CACHE_ONLY; for .NET generatePublisherEvidence).
--- not proved: That a server was waited for, and which one: names that were looked up at that time tell (dump dns), if
+-- not proved: That a server was waited for, and which one: names that were looked up at that time show it (dump dns), if
 --   they were recorded.
 -- needs: context_switch, stacks
 -- evidence: dump wait --process {pid} --method '*CertGetCertificateChain*;*CryptRetrieveObject*' --details

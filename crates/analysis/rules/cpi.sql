@@ -49,7 +49,7 @@ WITH counters AS (
   SELECT h.process_key, h.other_key, a.cpi AS alone_cpi, corr(h.share, h.cpi) AS correlation,
     sum(CASE WHEN h.share >= 0.5 THEN h.cycles END) * 1.0
       / sum(CASE WHEN h.share >= 0.5 THEN h.instructions END) AS cpi,
-    -- also of slices that the other one shared for a part: what they needed is measured as a whole
+    -- also for slices that the other one shared only in part: their counters are measured as a whole
     CAST(sum(CASE WHEN h.share >= 0.1 THEN h.run_ns * (1 - a.cpi / h.cpi) END) AS BIGINT) AS cost_ns,
     count(CASE WHEN h.share >= 0.5 THEN 1 END) AS count,
     max(CASE WHEN h.share >= 0.5 THEN h.run_ns END) AS longest_ns,

@@ -6,7 +6,7 @@
 -- fix: Take the server out of the settings of its adapter, switch the adapter off, or give the adapter with the good server
 --   the smaller metric (Set-NetIPInterface -InterfaceMetric).
 -- not proved: Whether the server or the way to it is dead. Of several servers that did not answer the same query, each is
---   charged with an equal part of its time: the trace does not tell when each of them was given up.
+--   charged with an equal part of its time: the trace does not say when each of them was given up.
 -- needs: dns_query
 -- evidence: dump dns --process {pid}
 -- param min_single_ms: float = 300 – a server that answers does so within that time
@@ -20,7 +20,7 @@ WITH timeouts AS (
   SELECT unnest(servers) AS culprit, unnest(range(0, CAST(cardinality(servers) AS BIGINT))) AS place,
     CAST(cardinality(servers) AS BIGINT) AS parts, adapters, process_key, thread_key, stack_id, start_ns, duration_ns
   FROM timeouts
-), delays AS ( -- they are asked one after the other, so each has its part of the query
+), delays AS ( -- servers are asked one after the other, so each gets its part of the query
   SELECT culprit, adapters, process_key, thread_key, stack_id, start_ns + duration_ns * place / parts AS start_ns,
     start_ns + duration_ns * (place + 1) / parts AS end_ns, duration_ns / parts AS duration_ns
   FROM asked

@@ -9,7 +9,7 @@
 -- needs: context_switch, stacks
 -- evidence: dump wait --process {pid} --method 'FltSendMessage;FltpPerform*' --details
 -- evidence: dump wait --process {pid} --method 'FltSendMessage;FltpPerform*' --chain
--- param min_single_ms: float = 10 – one wait of a person's notice; scans of known files take less than 1 ms
+-- param min_single_ms: float = 10 – one wait that a person notices; scans of known files take less than 1 ms
 -- param min_total_ms: float = 100 – below that nobody waits for it
 -- param min_wait_us: float = 200 – shorter waits are the price of every filter and are not counted
 WITH waits AS (

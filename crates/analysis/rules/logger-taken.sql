@@ -1,8 +1,8 @@
 -- The recording of the kernel ended in the middle of the trace
 -- card: 9
 -- severity: note
--- sentence: The kernel logger ended {missing_ns} before the trace ({missing_percent} of it){taker}: nothing is known of CPU,
---   waits and disks of that time
+-- sentence: The kernel logger ended {missing_ns} before the trace ({missing_percent} of it){taker}: nothing is known about CPU,
+--   waits and disks in that time
 -- why: There is one NT Kernel Logger. A product that starts its own ends the recording that has it, and providers of other
 --   sessions go on as if nothing had happened. Sums over the whole trace are then sums over its first part.
 -- fix: Ask about the part with events of the kernel only (--range). Record again with a session that has a name of its own
@@ -18,7 +18,7 @@ WITH part AS (
   FROM trace
   WHERE duration_ns - kernel_end_ns >= $min_missing_ms * 1000000
     AND 100.0 * (duration_ns - kernel_end_ns) >= $min_missing_percent * duration_ns
-), behind AS ( -- a recorder that lists what there is has ended the kernel's session itself
+), behind AS ( -- a rundown means that the recorder itself ended the kernel's session
   SELECT count(DISTINCT e.second) AS seconds,
     count(*) FILTER (WHERE e.provider LIKE '%Rundown%') AS lists
   FROM event_count e CROSS JOIN part w

@@ -3,7 +3,7 @@
 -- severity: note
 -- sentence: {culprit} has the longest disk I/O ({io_ns} for {moved_bytes}), but of low priority: it gives way, others hardly waited
 -- why: Requests of low priority stay in the queue until the disk has nothing else to do. Their time is waiting that
---   nobody else pays, so a ranking by I/O time puts such a process first for nothing.
+--   nobody else pays for, so a ranking by I/O time puts such a process first for no reason.
 -- fix: None is needed: look at processes whose requests have normal priority.
 -- not proved: That the program itself is in no hurry.
 -- needs: disk_io

@@ -1,12 +1,12 @@
 -- Opening files on a network share takes long
 -- card: 24
 -- sentence: {victim} waited {total} for the network share {culprit}: {count|1 file operation|# file operations} took up to {longest}
--- why: Each operation on a file of a share is a question to its server. A server that is far away, busy or looked for under an
+-- why: Each operation on a file of a share is a request to its server. A server that is far away, busy or looked for under an
 --   old name answers late, and the program stands still meanwhile.
--- fix: Copy the files to the own disk first, open them less often, or find out why {culprit} answers late (network, server, virus
+-- fix: Copy the files to a local disk first, open them less often, or find out why {culprit} answers late (network, server, virus
 --   scanner of the server).
--- not proved: Whether the network or the server is slow. Without operations on files, waits in the driver of shares tell that one
---   was waited for, but not which.
+-- not proved: Whether the network or the server is slow. Without operations on files, waits in the driver of shares show that a
+--   share was waited for, but not which.
 -- needs: file_io or context_switch
 -- evidence: dump file --process {pid} --per-process --dir-level 4
 -- param min_single_ms: float = 20 – a share in the same building answers within a few milliseconds

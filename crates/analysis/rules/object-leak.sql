@@ -37,7 +37,7 @@ WITH made AS (
   GROUP BY process_key, kind, stack_id, has_limit
   HAVING sum(remained) >= $min_leaked AND sum(remained) >= sum(made) * $min_share_percent / 100
     AND count(*) >= 4 AND sum(CASE WHEN remained > 0 THEN 1 ELSE 0 END) >= count(*) * $min_windows_percent / 100
-), callers AS ( -- the innermost frame that is not there for all
+), callers AS ( -- the innermost frame that is not in a library that everything goes through
   SELECT s.stack_id, first_value(m.name || '!' || n.name ORDER BY f.depth) AS caller
   FROM (SELECT DISTINCT stack_id FROM leaks WHERE stack_id IS NOT NULL) s
   JOIN stack_frame f ON f.stack_id = s.stack_id

@@ -1,12 +1,12 @@
--- A system call answers with what it must not
+-- A system call returns an access violation
 -- card: 7
 -- sentence: {victim} called {culprit} {count|once|# times} and got STATUS_ACCESS_VIOLATION: {total} passed until it went on
--- why: The kernel answers with an access violation where an argument points to memory that it cannot read. A program that works elsewhere
+-- why: The kernel returns an access violation if an argument points to memory that it cannot read. A program that works elsewhere
 --   does not pass such arguments: an update of Windows, a driver or a library in between handles them wrongly, or the program passes wrong ones.
--- fix: Compare with a machine or a version of Windows where it works (etwkit diff), look who sits between the program and the kernel, and report
---   it to who made that. Until then take the last update back.
--- not proved: Who passes the wrong argument: the stack of the call tells who called. Calls of functions whose names are not
---   known are not looked at.
+-- fix: Compare with a machine or a version of Windows where it works (etwkit diff), find out what sits between the program and the kernel, and
+--   report it to whoever made that. Until then uninstall the last update.
+-- not proved: Who passes the wrong argument: the stack of the call only shows who called. Calls of functions whose names are
+--   not known are not looked at.
 -- needs: syscall, context_switch
 -- evidence: dump syscall --process {pid} --status failed --details
 -- param max_gap_ms: float = 2000 – a call of the same function this long behind the failed one is another attempt, not a retry
@@ -22,7 +22,7 @@ WITH calls AS (
   FROM calls c
   JOIN frame r ON r.frame_id = c.frame_id
   JOIN method m ON m.method_id = r.method_id
-  -- What the functions of the window manager return is no status.
+  -- Functions of the window manager do not return a status.
   WHERE c.status = -1073741819 AND m.name LIKE 'Nt%' AND m.name NOT LIKE 'NtUser%' AND m.name NOT LIKE 'NtGdi%'
 ), culprits AS (
   SELECT culprit, union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(to_ns - from_ns) AS longest_ns

@@ -46,7 +46,7 @@ WITH frequent AS ( -- keys that one stack of a process reads often enough
   SELECT key, sum(read_ns) AS total_ns, sum(count) AS count, max(read_ns) AS longest_ns, max(rate) AS rate,
     first_value(process_key ORDER BY read_ns DESC) AS reader_key, first_value(stack_id ORDER BY read_ns DESC) AS stack_id
   FROM delays GROUP BY key
-), callers AS ( -- the innermost frame that is not there for all
+), callers AS ( -- the innermost frame that is not in a library that everything goes through
   SELECT s.stack_id, first_value(m.name || '!' || n.name ORDER BY f.depth) AS caller
   FROM (SELECT DISTINCT stack_id FROM reads) s
   JOIN stack_frame f ON f.stack_id = s.stack_id

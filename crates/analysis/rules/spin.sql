@@ -2,7 +2,7 @@
 -- card: 10
 -- sentence: {victim} lost {total} of processors to threads of {culprit} that waited in a loop ({how}), which took
 --   {spin_ns} of CPU in all
--- why: OpenMP threads stay on their processors for a while when a parallel region is over, to begin the next one
+-- why: OpenMP threads stay on their processors for a while when a parallel region is over, to start the next one
 --   sooner; threads that call SwitchToThread again and again do so, too. Others then get their turn late.
 -- fix: Set OMP_WAIT_POLICY=PASSIVE or KMP_BLOCKTIME=0 in the environment of {culprit}, or give it fewer threads
 --   (OMP_NUM_THREADS); in own code wait for an event instead of asking in a loop.
@@ -59,7 +59,7 @@ WITH hits AS (
   SELECT t.thread_key, s.process_key, s.spin_ns, s.runtime, s.stack_id
   FROM threads t JOIN spinners s ON s.process_key = t.process_key
   WHERE t.spin_ns >= 0.5 * t.cpu_ns AND t.spin_ns > 0
-), slices AS ( -- of theirs, and where a gap is between them and all before
+), slices AS ( -- slices of these threads, and which of them come after a gap
   SELECT l.process_key, w.in_ns, w.out_ns, w.priority,
     CASE WHEN w.in_ns <= max(w.out_ns) OVER (PARTITION BY l.process_key, w.priority ORDER BY w.in_ns, w.out_ns
       ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) + 100000 THEN 0 ELSE 1 END AS is_new
@@ -76,7 +76,7 @@ WITH hits AS (
   WHERE ready_ns >= $min_ready_us * 1000 AND in_ns IS NOT NULL AND process_key IS NOT NULL
     AND thread_key NOT IN (SELECT thread_key FROM looping)
 ), delays AS (
-  -- A loop of higher priority is left out: those below are meant to stand back.
+  -- A loop of higher priority is left out: threads of lower priority are meant to stand back.
   SELECT r.process_key, r.thread_key, s.process_key AS culprit_key, s.spin_ns, s.runtime, s.stack_id,
     greatest(r.from_ns, t.from_ns) AS from_ns, least(r.to_ns, t.to_ns) AS to_ns,
     least(r.to_ns, t.to_ns) - greatest(r.from_ns, t.from_ns) AS ready_ns

@@ -1,14 +1,14 @@
 -- CPU is known from context switches alone
 -- card: 21
 -- severity: note
--- sentence: This trace has context switches but {culprit}: {run_ns} of CPU can be told by thread, not by function
+-- sentence: This trace has context switches but {culprit}: {run_ns} of CPU is known by thread, not by function
 -- why: A context switch has the stack with which a thread went on, not that of what it computed until the next one. CPU
---   by function that is reckoned from it is wrong where a function computes long without waiting.
+--   by function that is derived from it is wrong if a function computes for long without waiting.
 -- fix: Record samples, too (keyword PROFILE of the kernel logger, with stacks).
 -- not proved: Which function computed.
 -- needs: context_switch
 -- evidence: dump cpu
--- param min_run_ms: float = 100 – where nothing computed, there is nothing to be told by function
+-- param min_run_ms: float = 100 – where nothing computed, there is nothing to attribute to functions
 WITH sums AS (
   SELECT sum(s.run_ns) AS run_ns, count(*) AS count, min(s.in_ns) AS from_ns, max(s.out_ns) AS to_ns
   FROM context_switch s JOIN process p ON p.process_key = s.process_key

@@ -9,8 +9,8 @@
 -- not proved: How much energy it takes, and that the system followed the request all the time.
 -- needs: timer_resolution
 -- evidence: dump timer --process {pid}
--- param max_tick_ms: float = 2 – programs that ask for more are modest
--- param min_share_percent: float = 50 – of the trace: what plays a sound or a film asks rightly
+-- param max_tick_ms: float = 2 – programs that ask for a longer tick are modest
+-- param min_share_percent: float = 50 – of the trace: what plays a sound or a film asks for good reason
 -- param min_idle_percent: float = 20 – of the trace, in which it hardly worked: what plays works all the time
 -- param min_idle_ms: float = 1000 – of a single request of that kind: players sleep, too, but not as long
 -- param max_busy_percent: float = 1 – of a request in which the threads of the program ran

@@ -10,9 +10,9 @@
 -- evidence: dump trace-stats
 -- param min_share_percent: float = 25 – of the bytes; a provider beside the kernel rarely needs more
 -- param min_events_per_second: float = 1000 – slower ones fill no ring in a minute
--- param min_trace_percent: float = 10 – of the events are of the kernel; traces of providers alone are meant so
--- param min_seconds_percent: float = 50 – of the seconds of the trace; lists at its begin and end cost nothing between
--- param ring_mb: int = 100 – size of the ring of buffers that is reckoned with
+-- param min_trace_percent: float = 10 – of the events are of the kernel; a trace of providers alone is meant to be one
+-- param min_seconds_percent: float = 50 – of the seconds of the trace; lists at its start and end cost nothing in between
+-- param ring_mb: int = 100 – size of the ring of buffers that is assumed
 WITH providers AS (
   SELECT coalesce(provider, provider_guid) AS culprit, sum(events) AS count, sum(record_bytes) AS bytes,
     count(DISTINCT second) AS seconds

@@ -3,8 +3,8 @@
 -- sentence: {victim} did not look for messages for {total}, {count|once|# times up to {longest}}, since its window {state} {culprit}
 -- why: The thread of a window has to fetch each click and key. While it computes or waits within one of them, the window does
 --   not react, and Windows calls it "not responding" after 5 s.
--- fix: Do the work on another thread and let that one tell the window when it is done.
--- not proved: That the thread had a visible window, and that somebody clicked meanwhile; where Windows told of the delay itself
+-- fix: Do the work on another thread and let that one notify the window when it is done.
+-- not proved: That the thread had a visible window, and that somebody clicked meanwhile; where Windows reported the delay itself
 --   (evidence dump ui-delay), it had one.
 -- needs: context_switch or ui_delay, stacks or ui_delay
 -- evidence: dump wait --process {wait_pid} --details
@@ -16,13 +16,13 @@ WITH pumps AS (
   SELECT thread_key, process_key, in_ns, last_out_ns FROM context_switch
   WHERE in_ns IS NOT NULL AND wait_ns > 0
     AND stack_contains(stack_id, 'user32.dll!*GetMessage*;user32.dll!*PeekMessage*;user32.dll!*MsgWait*;user32.dll!*WaitMessage*;win32k*!*GetMessage*;win32k*!*PeekMessage*;win32k*!*RealSleepThread*')
-), ends AS ( -- behind its last wait for messages a thread goes on until it is taken off for good
+), ends AS ( -- after its last wait for messages a thread goes on until it is switched out for good
   SELECT thread_key, max(out_ns) AS out_ns FROM context_switch GROUP BY thread_key
 ), between AS (
   SELECT p.thread_key, p.process_key, p.in_ns AS from_ns,
     coalesce(lead(p.last_out_ns) OVER (PARTITION BY p.thread_key ORDER BY p.in_ns), e.out_ns) AS to_ns
   FROM pumps p JOIN ends e ON e.thread_key = p.thread_key
-), delayed AS ( -- what Windows told of, as one where it overlaps: input that waited, messages that nobody looked for
+), delayed AS ( -- delays that Windows reported, merged where they overlap: input that waited, messages that nobody looked for
   SELECT thread_key, process_key, greatest(min(start_ns), 0) AS from_ns, max(ts_ns) AS to_ns FROM (
     SELECT *, sum(is_new) OVER (PARTITION BY thread_key ORDER BY start_ns, ts_ns) AS delay FROM (
       SELECT thread_key, process_key, start_ns, ts_ns, CASE WHEN start_ns <= max(ts_ns) OVER (
@@ -30,11 +30,11 @@ WITH pumps AS (
       FROM ui_delay WHERE kind IN ('message', 'input') AND thread_key IS NOT NULL))
   GROUP BY thread_key, process_key, delay
 ), long AS (
-  SELECT *, false AS is_told FROM between WHERE to_ns - from_ns >= $min_single_ms * 1000000
-), gaps AS ( -- what stacks show is as long as it was; what Windows tells is some clock ticks longer or shorter
+  SELECT *, false AS is_reported FROM between WHERE to_ns - from_ns >= $min_single_ms * 1000000
+), gaps AS ( -- where both exist stacks win, since they show the exact length; what Windows reports is a few clock ticks longer or shorter
   SELECT * FROM long
   UNION ALL
-  SELECT d.*, true AS is_told FROM delayed d
+  SELECT d.*, true AS is_reported FROM delayed d
   WHERE d.to_ns - d.from_ns >= $min_single_ms * 1000000 AND NOT EXISTS (
     SELECT 1 FROM long l WHERE l.thread_key = d.thread_key AND l.from_ns < d.to_ns AND l.to_ns > d.from_ns)
 ), samples AS (
@@ -57,15 +57,15 @@ WITH pumps AS (
   GROUP BY thread_key, from_ns
 ), hangs AS (
   SELECT g.*, coalesce(w.wait_ns, 0) >= 0.5 * (g.to_ns - g.from_ns) AS is_blocked, w.stack_id, w.at_ns, o.process_key AS by_key,
-    g.is_told AND a.thread_key IS NULL AS is_unknown
+    g.is_reported AND a.thread_key IS NULL AS is_unknown
   FROM gaps g
   LEFT JOIN waits w ON w.thread_key = g.thread_key AND w.from_ns = g.from_ns
   LEFT JOIN thread t ON t.thread_key = w.by_thread
   LEFT JOIN process o ON o.process_key = t.process_key AND o.process_key <> g.process_key AND o.pid > 4
   LEFT JOIN polls p ON p.thread_key = g.thread_key AND p.from_ns = g.from_ns
   LEFT JOIN (SELECT DISTINCT thread_key, from_ns FROM samples) a ON a.thread_key = g.thread_key AND a.from_ns = g.from_ns
-  WHERE p.thread_key IS NULL OR g.is_told
-), stacks AS ( -- of a hang that waits its longest wait, of one that computes all samples
+  WHERE p.thread_key IS NULL OR g.is_reported
+), stacks AS ( -- for a hang that waits the stack of its longest wait, for one that computes those of all samples
   SELECT thread_key, from_ns, stack_id, 1 AS count FROM hangs WHERE is_blocked AND stack_id IS NOT NULL
   UNION ALL
   SELECT s.thread_key, s.from_ns, s.stack_id, s.count
@@ -83,7 +83,7 @@ WITH pumps AS (
 ), shares AS (
   SELECT s.thread_key, s.from_ns, f.place, f.is_windows, sum(s.count) AS count, avg(f.depth) AS depth
   FROM stacks s JOIN frames f ON f.stack_id = s.stack_id GROUP BY s.thread_key, s.from_ns, f.place, f.is_windows
-), blamed AS ( -- the innermost function of the program that is there all the time
+), blamed AS ( -- the innermost function of the program that is in the stacks nearly all the time
   SELECT s.thread_key, s.from_ns, first_value(s.place ORDER BY s.is_windows, s.depth) AS place
   FROM shares s
   JOIN (SELECT thread_key, from_ns, sum(count) AS count FROM stacks GROUP BY thread_key, from_ns) a
@@ -91,7 +91,7 @@ WITH pumps AS (
   WHERE s.count >= a.count * $min_share_percent / 100
   GROUP BY s.thread_key, s.from_ns
 ), delays AS (
-  SELECT h.process_key, h.thread_key, h.from_ns, h.to_ns, h.stack_id, coalesce(h.at_ns, h.from_ns) AS at_ns, h.is_told,
+  SELECT h.process_key, h.thread_key, h.from_ns, h.to_ns, h.stack_id, coalesce(h.at_ns, h.from_ns) AS at_ns, h.is_reported,
     CASE WHEN h.is_unknown AND NOT h.is_blocked THEN 'was busy with' WHEN NOT h.is_blocked THEN 'computed in' WHEN h.by_key IS NULL THEN 'waited in' ELSE 'waited for the process' END AS state,
     CASE WHEN h.is_blocked AND h.by_key IS NOT NULL THEN coalesce(p.name, 'process') || ' (' || p.pid || ')'
       WHEN h.is_unknown AND NOT h.is_blocked THEN 'what was not recorded' ELSE coalesce(b.place, 'an unknown function') END AS culprit
@@ -107,7 +107,7 @@ SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, d.state, uni
   first_value(d.thread_key ORDER BY d.to_ns - d.from_ns DESC) AS thread_key,
   first_value(d.at_ns ORDER BY d.to_ns - d.from_ns DESC) AS at_ns,
   CASE WHEN (SELECT count(*) FROM context_switch) > 0 THEN max(v.pid) END AS wait_pid,
-  CASE WHEN bool_or(d.is_told) THEN max(v.pid) END AS told_pid
+  CASE WHEN bool_or(d.is_reported) THEN max(v.pid) END AS told_pid
 FROM delays d JOIN culprits c ON c.culprit = d.culprit AND c.state = d.state
 LEFT JOIN process v ON v.process_key = d.process_key
 WHERE c.total_ns >= $min_total_ms * 1000000

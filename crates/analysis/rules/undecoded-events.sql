@@ -1,9 +1,9 @@
--- Nothing tells what the events of a provider mean
+-- Events of a provider cannot be decoded
 -- card: 8
 -- severity: note
 -- sentence: Nothing describes {count} events of the provider {culprit} ({share_percent} of the trace): they cannot be read
 -- why: Events of a provider with a manifest carry bare values. Their layout is in the manifest on the machine that
---   registered it, or in records that the recorder adds when it merges a trace; here neither is at hand.
+--   registered it, or in records that the recorder adds when it merges a trace; here neither is available.
 -- fix: Name the manifest of the provider when you extract (--manifest), merge the trace on the machine that recorded it, or
 --   leave the provider out.
 -- not proved: That these events matter for what you look for.

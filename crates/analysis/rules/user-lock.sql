@@ -23,7 +23,7 @@ WITH waits AS (
   FROM context_switch
   WHERE wait_ns >= $min_wait_us * 1000 AND readying_thread_key IS NOT NULL AND NOT is_readied_by_dpc
     AND stack_contains(stack_id, 'win32k*!*EnterCrit*;win32k*!*EnterSharedCrit*;win32k*!*UserCritSec*')
-), holds AS ( -- from when the lock was handed to a thread, else from when somebody began to wait for it
+), holds AS ( -- from when the lock was handed to a thread, else from when somebody started to wait for it
   SELECT w.holder_thread, t.process_key AS holder_key, p.name AS holder, w.readied_ns AS to_ns,
     CASE WHEN w.before_thread = w.holder_thread THEN w.before_ns
       ELSE greatest(coalesce(w.before_ns, w.from_ns), w.from_ns) END AS from_ns,
@@ -31,34 +31,34 @@ WITH waits AS (
   FROM waits w
   JOIN thread t ON t.thread_key = w.holder_thread
   JOIN process p ON p.process_key = t.process_key
-), told AS ( -- where the window manager itself tells who asked for its lock, and who had it meanwhile
+), reported AS ( -- waits for which the window manager itself reports who asked for its lock, and who had it meanwhile
   SELECT u.process_key, u.thread_key, u.stack_id, greatest(u.acquire_ns - u.wait_ns, h.acquire_ns) AS from_ns,
     least(u.acquire_ns, h.release_ns) AS to_ns,
     least(u.acquire_ns, h.release_ns) - greatest(u.acquire_ns - u.wait_ns, h.acquire_ns) AS wait_ns,
     u.acquire_ns - u.wait_ns AS wait_from_ns, h.process_key AS holder_key, p.name AS holder,
-    coalesce(p.stop_ns - h.release_ns BETWEEN -1000000 AND 1000000000, false) AS is_exit, true AS is_told
+    coalesce(p.stop_ns - h.release_ns BETWEEN -1000000 AND 1000000000, false) AS is_exit, true AS is_reported
   FROM user_lock u
   JOIN user_lock h ON h.acquire_ns < u.acquire_ns AND h.release_ns > u.acquire_ns - u.wait_ns AND h.thread_key <> u.thread_key
   JOIN process p ON p.process_key = h.process_key
   LEFT JOIN process v ON v.process_key = u.process_key
   WHERE u.wait_ns >= $min_wait_us * 1000 AND h.hold_ns >= $min_wait_us * 1000
     AND (u.mode = 'exclusive' OR h.mode = 'exclusive') AND (v.name IS DISTINCT FROM p.name)
-), delays AS ( -- of those that were in front of a thread one after the other, each is to blame for its time
+), delays AS ( -- if several held the lock one after the other while a thread waited, each is to blame for its own time
   SELECT w.process_key, w.thread_key, w.stack_id, greatest(w.from_ns, h.from_ns) AS from_ns,
     CASE WHEN h.to_ns >= w.readied_ns THEN w.to_ns ELSE h.to_ns END AS to_ns,
     least(h.to_ns, w.readied_ns) - greatest(w.from_ns, h.from_ns) AS wait_ns,
-    w.from_ns AS wait_from_ns, h.holder_key, h.holder, h.is_exit, false AS is_told
+    w.from_ns AS wait_from_ns, h.holder_key, h.holder, h.is_exit, false AS is_reported
   FROM waits w
   JOIN holds h ON h.from_ns < w.readied_ns AND h.to_ns > w.from_ns AND h.holder_thread <> w.thread_key
   LEFT JOIN process v ON v.process_key = w.process_key
   -- Programs of one kind that end together wait for each other: nobody waits for them.
   WHERE (v.name IS DISTINCT FROM h.holder)
-    -- What the window manager tells of counts once.
+    -- A wait that the window manager itself reports counts only once.
     AND NOT EXISTS (
       SELECT 1 FROM user_lock u WHERE u.thread_key = w.thread_key AND u.wait_ns >= $min_wait_us * 1000
         AND u.acquire_ns > w.from_ns AND u.acquire_ns - u.wait_ns < w.readied_ns)
   UNION ALL
-  SELECT * FROM told
+  SELECT * FROM reported
 ), holders AS (
   SELECT holder, union_duration(from_ns, to_ns) AS total_ns, count(DISTINCT from_thread) AS count,
     max(behind_ns) AS longest_ns,
@@ -77,7 +77,7 @@ SELECT h.holder || CASE WHEN h.processes = 1 AND NOT h.is_exit THEN ' (' || p.pi
   first_value(d.stack_id ORDER BY d.wait_ns DESC) AS stack_id,
   first_value(d.thread_key ORDER BY d.wait_ns DESC) AS thread_key,
   first_value(d.wait_from_ns ORDER BY d.wait_ns DESC) AS at_ns,
-  CASE WHEN NOT bool_and(d.is_told) THEN max(v.pid) END AS wait_pid, CASE WHEN bool_or(d.is_told) THEN max(v.pid) END AS told_pid
+  CASE WHEN NOT bool_and(d.is_reported) THEN max(v.pid) END AS wait_pid, CASE WHEN bool_or(d.is_reported) THEN max(v.pid) END AS told_pid
 FROM delays d JOIN holders h ON h.holder = d.holder JOIN process p ON p.process_key = h.only_key
 LEFT JOIN process v ON v.process_key = d.process_key
 WHERE h.total_ns >= $min_total_ms * 1000000 AND h.longest_ns >= $min_single_ms * 1000000

@@ -32,13 +32,13 @@ WITH classes AS (
   SELECT w.cpu, w.in_ns, w.out_ns
   FROM context_switch w JOIN classes c ON c.cpu = w.cpu LEFT JOIN process p ON p.process_key = w.process_key
   WHERE NOT c.is_efficient AND w.in_ns IS NOT NULL AND w.out_ns IS NOT NULL AND p.pid IS DISTINCT FROM 0
-), gaps AS ( -- times in which a performant core had none, from the first switch of the trace to the last one
+), gaps AS ( -- times in which a performant core ran no thread, from the first switch of the trace to the last one
   SELECT in_ns AS to_ns,
     coalesce(lag(out_ns) OVER (PARTITION BY cpu ORDER BY in_ns), (SELECT min(in_ns) FROM context_switch)) AS from_ns
   FROM turns_there
   UNION ALL
   SELECT (SELECT max(out_ns) FROM context_switch), max(out_ns) FROM turns_there GROUP BY cpu
-  UNION ALL -- one that ran nothing at all has no turn to begin or end a gap
+  UNION ALL -- a core that ran nothing at all has no turn that starts or ends a gap
   SELECT s.to_ns, s.from_ns
   FROM (SELECT min(in_ns) AS from_ns, max(out_ns) AS to_ns FROM context_switch) s CROSS JOIN classes c
   WHERE NOT c.is_efficient AND c.cpu NOT IN (SELECT cpu FROM turns_there)

@@ -9,11 +9,11 @@
 -- needs: handle
 -- evidence: dump objectref --process {pid} --leak --show-stack
 -- param min_processes: int = 10 – a program that waits for a few others holds them rightly
--- param min_held_ms: float = 1000 – who asks for the exit code does so soon
+-- param min_held_ms: float = 1000 – whoever asks for the exit code does so soon
 WITH gone AS (
   SELECT process_key, object_address, coalesce(create_call_ns, start_ns) AS start_ns, stop_ns
   FROM process WHERE stop_ns IS NOT NULL AND object_address IS NOT NULL
-), held AS ( -- handles to them that nobody closed; an address is used again, so that the handle must be of that time
+), held AS ( -- handles to them that nobody closed; addresses are reused, so that the handle must be of that time
   SELECT h.process_key, g.process_key AS zombie, g.stop_ns AS from_ns, t.duration_ns AS to_ns, h.open_stack_id,
     h.open_thread_key
   FROM handle h

@@ -15,11 +15,11 @@ use crate::time_line::sums;
 use crate::trace_end::TraceEnds;
 use crate::wait::{WaitBy, WaitRequest, WaitRow};
 
-/// A wait is followed if what its thread did meanwhile is at most so many times as long: a readying thread
-/// that was busy for nearly all of the time is an explanation by itself.
+/// A wait is followed if its thread ran and was ready for at most this many times as long in the same period:
+/// a readying thread that was busy nearly all the time is an explanation by itself.
 const LEAST_SHARE: i64 = 10;
 
-/// Links of a chain that are followed. Real chains have a handful of them, so that a longer one is damage.
+/// Most links of a chain that are followed. Real chains have a handful of them, so a longer one is damage.
 const MAX_LINKS: usize = 64;
 
 /// Waits whose chains are shown if the request does not say how many.
@@ -40,8 +40,8 @@ etwkit_query::declare! {
     pub row ChainRow {
         chain: i64 = "Number of the chain, from 1.",
         link: i64 =
-            "Number of the wait in it, from 1: the wait that was asked about. The root has the number \
-             behind the last one.",
+            "Number of the wait in its chain; 1 is the wait that was asked about. The root has the number \
+             after the last wait.",
         kind: String =
             "`wait`; `other_wait`, which has the number of the wait or root that explains more; or what \
              the root is, see [`RootKind`].",
@@ -49,17 +49,17 @@ etwkit_query::declare! {
         thread_key: Option<i64> = "Thread that waited, or that ran at the root.",
         tid: Option<i64> = "Its id.",
         start_ns: Option<i64> =
-            "Begin of the wait; of a root of the transfer or DPC, or of the part of the last wait in \
-             which the thread is looked at.",
+            "Start of the wait; for a root, start of the transfer or DPC, or of the part of the last wait \
+             in which the thread is looked at.",
         readied_ns: Option<i64> =
-            "When the thread was made ready; of a root when the transfer was complete, the DPC over, the \
-             last wait ended.",
+            "When the thread was made ready; for a root, when the transfer was complete, the DPC over or \
+             the last wait ended.",
         in_ns: Option<i64> = "When it was switched in.",
         wait_ns: Option<i64> =
-            "Length of the wait; of an open one to the last event of the kernel logger; of a root with a \
-             thread how long that waited.",
+            "Length of the wait; of an open one up to the last event of the kernel logger; for a root with \
+             a thread, how long that thread waited.",
         ready_ns: Option<i64> =
-            "How long it was ready behind the wait; of a root with a thread how long that was ready.",
+            "How long it was ready after the wait; for a root with a thread, how long that thread was ready.",
         run_ns: Option<i64> = "How long the thread of the root ran.",
         wait_reason: Option<String> = "Wait reason.",
         is_readied_by_dpc: bool =
@@ -69,7 +69,7 @@ etwkit_query::declare! {
         readying_tid: Option<i64> = "Id of the readying thread.",
         readying_run_ns: Option<i64> = "How long the readying thread ran during the wait.",
         readying_ready_ns: Option<i64> = "How long it was ready.",
-        readying_wait_ns: Option<i64> = "How long it waited itself, over all its waits in that time.",
+        readying_wait_ns: Option<i64> = "How long it waited itself: the sum of all its waits in that time.",
         stack_id: Option<i64> = "Stack with which the thread was switched in.",
         readying_stack_id: Option<i64> = "Stack that made it ready.",
         operation: Option<String> = "Root: `read`, `write` or `flush` of a transfer; kind of a DPC.",
@@ -85,7 +85,7 @@ impl ChainRow {
         named(self.process.as_deref(), self.pid, self.tid, gap)
     }
 
-    /// The thread that ended a wait; of a DPC only that it was one.
+    /// The thread that ended a wait, or only that a DPC did.
     pub(crate) fn readying(&self, gap: &str) -> Option<String> {
         if self.is_readied_by_dpc {
             return Some("a DPC".into());
@@ -106,10 +106,10 @@ fn named(process: Option<&str>, pid: Option<i64>, tid: Option<i64>, gap: &str) -
 pub struct Chain {
     /// Waits, the one that was asked about first.
     pub links: Vec<ChainRow>,
-    /// Waits that explain less than the one that was followed, or than what the thread of the root did, by
-    /// its number.
+    /// Waits that explain less than the one that was followed (or than what the thread of the root did), each
+    /// with the number of the link that it competes with.
     pub others: Vec<ChainRow>,
-    /// What the last of them waited for.
+    /// What the last link waited for.
     pub root: ChainRow,
 }
 
@@ -138,7 +138,7 @@ impl Chain {
 const NOBODY_WAITED: &str = "!DelayExecution;!WrDelayExecution;!WrQueue;!WrLpcReceive";
 
 impl ChainRequest {
-    /// The question for the waits that the chains begin with.
+    /// The question for the waits that the chains start from.
     #[must_use]
     pub fn sql(&self) -> String {
         self.effective().list_sql()
@@ -157,7 +157,7 @@ impl ChainRequest {
     /// The chains, in the order of [`WaitRequest::list`]: that of the wait that sorts highest is the last.
     ///
     /// # Errors
-    /// As of [`WaitRequest::ask`]; the waits reach over too many context switches.
+    /// Those of [`WaitRequest::ask`]; the waits span too many context switches.
     pub fn ask(&self, session: &Session) -> Result<Vec<Chain>> {
         let waits = self.effective().list(session)?;
         if waits.is_empty() {
@@ -166,8 +166,8 @@ impl ChainRequest {
         self.follow(session, &waits, &ChainContext::load(session)?)
     }
 
-    /// The chains in an extract whose threads and stacks are already read, so that many requests read these
-    /// once.
+    /// The chains in an extract whose threads and stacks are already loaded, so that many requests read them
+    /// only once.
     pub(crate) fn ask_of(&self, session: &Session, known: &ChainContext) -> Result<Vec<Chain>> {
         let waits = self.effective().list(session)?;
         if waits.is_empty() { Ok(Vec::new()) } else { self.follow(session, &waits, known) }
@@ -184,6 +184,7 @@ fn parts(waits: &[WaitRow], ends: &TraceEnds) -> Vec<Range> {
     let mut all: Vec<Range> = waits
         .iter()
         .map(|wait| {
+            // An open wait needs the switches up to the end of the trace: its root is looked for there.
             let known = wait.readied_ns.or(wait.in_ns).unwrap_or(ends.end_ns);
             Range { min: wait.start_ns, max: known.max(wait.start_ns) }
         })
@@ -200,10 +201,10 @@ fn parts(waits: &[WaitRow], ends: &TraceEnds) -> Vec<Range> {
     all
 }
 
-/// Where a chain ended, before what a DPC did is known.
+/// Where a chain ended, as long as it is not known what a DPC did.
 enum End {
     Known(RootKind),
-    /// A DPC, by its number among those that are looked up later.
+    /// A DPC, as its index among those that are looked up later.
     Dpc(usize),
     /// A thread that mostly ran or was ready from the first time to the second one.
     Ran {
@@ -214,7 +215,7 @@ enum End {
     },
 }
 
-/// What chains need of an extract, whatever their waits are.
+/// What chains need from an extract, whatever their waits are.
 pub(crate) struct ChainContext {
     pub(crate) threads: Threads,
     pub(crate) stacks: StackText,
@@ -222,7 +223,7 @@ pub(crate) struct ChainContext {
 }
 
 impl ChainContext {
-    /// Reads it.
+    /// Reads threads, stacks and the ends of the trace.
     pub(crate) fn load(session: &Session) -> Result<Self> {
         let (threads, stacks) = (Threads::load(session)?, StackText::new(session)?);
         Ok(Self { threads, stacks, ends: TraceEnds::ask(session)? })
@@ -264,13 +265,13 @@ impl Walker<'_> {
                 |o: Other| ChainRow { kind: "other_wait".to_owned(), ..row(o.link, o.thread, &o.slice) };
             walks.push((links, others.into_iter().map(other).collect(), end));
         }
-        let told = roots.tell(session, &self.slices, &self.known.stacks)?;
+        let ended = roots.describe(session, &self.slices, &self.known.stacks)?;
         let chain = |(links, others, end): (Vec<ChainRow>, Vec<ChainRow>, End)| {
             // The root counts as one link more, so that waits beside it can be found by that number.
             let (chain, link) = links.last().map_or((0, 1), |last| (last.chain, last.link + 1));
             let root = match end {
                 End::Known(kind) => ChainRow { kind: kind.name().to_owned(), ..ChainRow::default() },
-                End::Dpc(number) => self.ended(told.get(number)),
+                End::Dpc(number) => self.ended(ended.get(number)),
                 End::Ran { by, from, to, stack } => self.ran(by, from, to, stack),
             };
             Chain { links, others, root: ChainRow { chain, link, ..root } }
@@ -333,8 +334,9 @@ impl Walker<'_> {
         Walk { links, others, end }
     }
 
-    /// The wait of a thread that explains most of that time: the one that lies in it longest; of equal ones
-    /// the last. None if what it did is more than ten times as long: then the wait explains nothing.
+    /// The wait of a thread that explains most of that time: the one with the longest part inside it, and the
+    /// last among equals. None if the thread was busy for more than ten times as long: then the wait explains
+    /// nothing.
     fn longest_wait(&self, thread: i32, since: i64, to: i64) -> Option<Slice> {
         let inside =
             |slice: &&Slice| slice.wait().map_or(0, |(from, end)| end.saturating_sub(from.max(since)));
@@ -346,10 +348,10 @@ impl Walker<'_> {
         (inside(&longest).saturating_mul(LEAST_SHARE) >= run.saturating_add(ready)).then_some(*longest)
     }
 
-    /// The waits of a thread that were over before `to` and reach behind `since`.
+    /// The waits of a thread that end after `since` and not after `to`.
     fn waits(&self, thread: i32, since: i64, to: i64) -> impl Iterator<Item = &Slice> {
         let all = self.slices.of(thread).get(self.slices.position(thread, since)..).unwrap_or_default();
-        // A wait that ends behind `to` cannot be why the thread acted at `to`.
+        // A wait that ends after `to` cannot be why the thread acted at `to`.
         let in_time = all.iter().take_while(move |slice| slice.last_out().is_none_or(|out| out < to));
         in_time.filter(move |slice| slice.wait().is_some_and(|(_, end)| end > since && end <= to))
     }
@@ -387,11 +389,12 @@ impl Walker<'_> {
         }
     }
 
-    fn ended(&self, told: Option<&Ended>) -> ChainRow {
-        let Some(Ended { kind, transfer, dpc }) = told else {
+    fn ended(&self, ended: Option<&Ended>) -> ChainRow {
+        let Some(Ended { kind, transfer, dpc }) = ended else {
             return ChainRow { kind: RootKind::NotRecorded.name().to_owned(), ..ChainRow::default() };
         };
         let row = ChainRow { kind: kind.name().to_owned(), ..ChainRow::default() };
+        // A transfer explains the wait; the DPC that completed it only delivered the news.
         if let Some(transfer) = transfer {
             return ChainRow {
                 start_ns: Some(transfer.init_ns),
@@ -413,10 +416,11 @@ impl Walker<'_> {
         }
     }
 
-    /// A root that is a thread: how long it ran, was ready and waited meanwhile.
+    /// A root that is a thread: how long it ran, was ready and waited from `from` to `to`.
     fn ran(&self, by: i32, from: i64, to: i64, stack: i32) -> ChainRow {
         let (run, ready, wait) = sums(&self.slices, by, (from, to), self.known.ends.end_ns);
-        // A thread that neither ran nor was ready is one whose switches are missing.
+        // A thread cannot make another one ready without running: if it neither ran nor was ready, its
+        // switches are missing.
         let kind = if run > 0 || ready > 0 { RootKind::ThreadRan } else { RootKind::NotRecorded };
         ChainRow {
             kind: kind.name().to_owned(),

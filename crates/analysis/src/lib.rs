@@ -2,8 +2,8 @@
 //! regions of interest.
 //!
 //! Everything is computed on the tables of an extract, through a [`Session`](etwkit_query::Session) over one
-//! extract. A question is a request type, its answer typed rows, the same for every front end. What is meant
-//! by each number stands in `docs/waits.md` and `docs/regions.md`.
+//! extract. A question is a request type and its answer typed rows, the same for every front end.
+//! `docs/waits.md` and `docs/regions.md` say what each number means.
 
 #![forbid(unsafe_code)]
 
@@ -30,5 +30,5 @@ pub use page::page_begins;
 pub use root::RootKind;
 pub use stacks::StackText;
 
-/// Result of this crate: why a question has no answer is said as for the dumps.
+/// Result of this crate: a question that has no answer says why with the same errors as a dump.
 pub type Result<T> = etwkit_query::dump::Result<T>;

@@ -1,9 +1,9 @@
-//! Pages of HTML that need nothing else: no script, nothing that is loaded; light, dark, fit for print.
+//! Self-contained HTML pages: no script, nothing that is loaded; light, dark, fit for print.
 
 use std::fmt::{Display, Formatter, Result, Write as _};
 
-/// Text of a page: names come from files of strangers. What is invisible or turns the direction of text
-/// round is written as its number.
+/// Text of a page, escaped, since names come from files of strangers. Characters that are invisible or change
+/// the direction of text are written as their numbers.
 pub(crate) struct Text<'t>(pub(crate) &'t str);
 
 impl Display for Text<'_> {
@@ -22,7 +22,7 @@ impl Display for Text<'_> {
     }
 }
 
-/// Writes a letter, or its number if it cannot be seen or turns the direction of text round.
+/// Writes a letter, or its number if it is invisible or changes the direction of text.
 pub(crate) fn write_visible(f: &mut Formatter<'_>, letter: char) -> Result {
     match letter {
         '\u{61c}'
@@ -35,13 +35,13 @@ pub(crate) fn write_visible(f: &mut Formatter<'_>, letter: char) -> Result {
     }
 }
 
-/// What a page of a command begins with, and no other file does.
+/// The first lines of a page of a command, with which no other file starts.
 #[must_use]
 pub fn page_begins(command: &str) -> String {
     format!("<!doctype html>\n<!-- etwkit {command} -->\n")
 }
 
-/// The front of a page up to where its body begins.
+/// The front of a page, up to the start of its body.
 pub(crate) fn head(command: &str) -> String {
     page_begins(command)
         + &format!(

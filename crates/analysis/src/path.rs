@@ -1,5 +1,5 @@
-//! The critical path of a thread: its time line, in which each wait that a thread ended is replaced by what
-//! that thread did meanwhile.
+//! The critical path of a thread: its time line, in which each wait that another thread ended is replaced by
+//! what that thread did meanwhile.
 
 mod creator;
 mod follow;
@@ -23,13 +23,13 @@ use follow::Follower;
 pub use rows::{Node, ProcessShare, Segment, Share};
 
 etwkit_query::declare! {
-    /// Whose critical path, and what is said of it.
+    /// Whose critical path, and how it is shown.
     #[derive(Eq)]
     pub request PathRequest {
-        /// Processes; the path is that of one of them
+        /// The process whose path it is: exactly one must fit
         processes: ProcessQuery = group(),
-        /// Only the thread with this id; without it the first thread of a process that began in the trace,
-        /// else the thread that ran longest
+        /// The thread with this id; without it the first thread of a process that started in the trace, else
+        /// the thread that ran longest
         tid: Option<i64> = option("TID").called("thread").of(Among::THREADS),
         /// Exactly this part of the trace (s); without it from the first switch-in of the thread to its last
         /// switch-out
@@ -53,48 +53,48 @@ etwkit_query::declare! {
 pub struct CriticalPath {
     /// The thread that it follows.
     pub thread: Thread,
-    /// Why it is this one of those that the request fits.
+    /// Why this thread was chosen among those that fit the request.
     pub chosen: Chosen,
-    /// How many other threads the request fits.
+    /// How many other threads fit the request.
     pub others: usize,
-    /// Those of them that ran longest, each with how long it ran, the longest first.
+    /// The other threads that ran longest, each with how long it ran, the longest first.
     pub best_others: Vec<(Thread, i64)>,
-    /// Begin.
+    /// Start.
     pub from_ns: i64,
     /// End.
     pub to_ns: i64,
     /// Pieces in the order of time, without gaps: their durations add up to the length of the path.
     pub segments: Vec<Segment>,
-    /// Who waited for whom, a node in front of what it waited for.
+    /// Who waited for whom, each node before those that it waited for.
     pub tree: Vec<Node>,
     /// What the time went to, largest first.
     pub shares: Vec<Share>,
     /// What the time went to by process, largest first.
     pub processes: Vec<ProcessShare>,
-    /// Since when the thread has been waiting when the trace ended, and for what reason, if it has.
+    /// If the thread was waiting when the trace ended: since when, and for what reason.
     pub open_wait: Option<(i64, Option<String>)>,
 }
 
 /// Why a path is that of one of several threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Chosen {
-    /// It is the first thread of a process that began in the trace.
+    /// It is the first thread of a process that started in the trace.
     First,
     /// It ran longest.
     Longest,
 }
 
-/// Other threads that are reported, at most.
+/// Most other threads that are reported.
 const OTHERS: usize = 3;
 
-/// Why there is no path, if the question was understood.
+/// The path, or why there is none.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PathAnswer {
     /// The path.
     Path(Box<CriticalPath>),
     /// Several processes fit: their threads that ran longest, by process.
     Several(Vec<Thread>),
-    /// No thread fits, or none of those that do ran in that part of the trace.
+    /// No thread fits, or none that fits ran in that part of the trace.
     None,
 }
 
@@ -108,16 +108,15 @@ struct Candidate {
 }
 
 impl PathRequest {
-    /// Finds the path: that of the thread; of a process that began in the trace, of its first thread; else of
-    /// the thread that ran longest.
+    /// Finds the path of the thread that was asked for, else of the first thread of a process that started in
+    /// the trace, else of the thread that ran longest.
     ///
-    /// # Errors
-    /// Context switches or ready events were not recorded, or are not kept; they are too many; the query
-    /// fails.
+    /// # Errors Context switches or ready events were not recorded, or are not kept; there are too many; the
+    /// query fails.
     pub fn ask(&self, session: &Session) -> Result<PathAnswer> {
         check(session)?;
         let ends = TraceEnds::ask(session)?;
-        // Outside of what the kernel logger recorded a path would be unknown time only.
+        // Outside what the kernel logger recorded, a path would be nothing but unknown time.
         let part = Range { min: self.time.min.max(ends.start_ns), max: self.time.max.min(ends.end_ns) };
         let slices = Slices::load(session, &[part])?;
         let mut fitting: Vec<Candidate> = Threads::chosen(session, &self.processes, self.tid)?
@@ -125,7 +124,7 @@ impl PathRequest {
             .filter_map(|thread| candidate(thread, &slices, part, !self.time.is_unlimited()))
             .collect();
         // A path of several processes has no meaning. Without any name the thread that ran longest is meant,
-        // of whatever process.
+        // in whatever process.
         let has_one = |fitting: &[Candidate]| {
             let first = fitting.first().map(|candidate| candidate.thread.process_key);
             fitting.iter().all(|candidate| Some(candidate.thread.process_key) == first)
@@ -144,9 +143,10 @@ impl PathRequest {
     }
 }
 
-/// The thread of the path: the first one of a process that began in the trace, else the one that ran longest.
+/// The thread of the path: the first one of a process that started in the trace, else the one that ran
+/// longest.
 fn chosen(fitting: &[Candidate], of_process: bool) -> Option<(usize, Chosen)> {
-    // Both starts have to be there: a thread that begins in an older process is not the first one of it.
+    // Both starts must be in the trace: a thread that starts in an older process is not its first one.
     let began = |candidate: &Candidate| candidate.thread.start_ns.zip(candidate.thread.process_start_ns);
     let first = fitting.iter().enumerate().filter(|(_, candidate)| of_process && began(candidate).is_some());
     let first = first.min_by_key(|(_, candidate)| (candidate.thread.start_ns, candidate.key));
@@ -164,7 +164,7 @@ fn chosen(fitting: &[Candidate], of_process: bool) -> Option<(usize, Chosen)> {
 fn longest_of_each(fitting: Vec<Candidate>) -> Vec<Thread> {
     let mut longest: std::collections::BTreeMap<Option<i64>, Candidate> = std::collections::BTreeMap::new();
     for candidate in fitting {
-        // Below 0, so that a process whose threads only waited is listed as well.
+        // Less than 0, so that a process whose threads only waited is listed, too.
         let known = longest.get(&candidate.thread.process_key).map_or(-1, |known| known.run_ns);
         if candidate.run_ns > known {
             longest.insert(candidate.thread.process_key, candidate);
@@ -173,8 +173,8 @@ fn longest_of_each(fitting: Vec<Candidate>) -> Vec<Thread> {
     longest.into_values().map(|candidate| candidate.thread).collect()
 }
 
-/// A thread of which something is reported in the part, with what it ran there, from its first switch-in to
-/// its last switch-out. In a whole trace it has to have run; in a part that was chosen it may just wait,
+/// A thread that something is known about in the part, with how long it ran there, from its first switch-in
+/// to its last switch-out. In a whole trace it must have run; in a part that was chosen it may just wait,
 /// which is what people ask about.
 fn candidate(thread: Thread, slices: &Slices, part: Range, is_chosen: bool) -> Option<Candidate> {
     let key = i32::try_from(thread.thread_key).ok()?;
@@ -187,7 +187,7 @@ fn candidate(thread: Thread, slices: &Slices, part: Range, is_chosen: bool) -> O
             ran = Some((ran.map_or(begin, |(from, _)| from), end));
         }
     }
-    let waits = || is_chosen && slices.is_told(key, part.min, part.max);
+    let waits = || is_chosen && slices.has_state(key, part.min, part.max);
     let (from, to) = ran.or_else(|| waits().then_some((part.min, part.max)))?;
     Some(Candidate { thread, key, run_ns, from, to })
 }
@@ -212,14 +212,14 @@ impl Parts {
         follower.follow(candidate.key, from, to);
         let (pieces, nodes) = follower.finish()?;
         let mut roots = Roots::default();
-        // Every wait is handed over first, since the tables are then read once for all of them.
+        // All waits are collected first, so that the tables are read only once for all of them.
         let numbers: Vec<Option<usize>> =
             pieces.iter().map(|piece| piece.ended_by_dpc(self, &mut roots)).collect();
-        let told = roots.tell(session, &self.slices, &self.stacks)?;
+        let ended = roots.describe(session, &self.slices, &self.stacks)?;
         let segments: Vec<Segment> = pieces
             .iter()
             .zip(numbers)
-            .map(|(piece, number)| self.segment(piece, number.and_then(|number| told.get(number))))
+            .map(|(piece, number)| self.segment(piece, number.and_then(|number| ended.get(number))))
             .collect();
         let shares = rows::shares(&segments, to.saturating_sub(from));
         let open = self.slices.of(candidate.key).last().filter(|slice| slice.is_open());

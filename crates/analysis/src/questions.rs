@@ -10,16 +10,16 @@ use crate::path::PathRequest;
 use crate::region::RegionRequest;
 use crate::wait_question::WaitQuestion;
 
-/// The critical path, which is a command of its own, too.
+/// The critical path, which is also a command of its own.
 pub static CRITICAL_PATH: &dyn AnyQuestion = &Of::<PathRequest>::QUESTION;
 
-/// The diagnosis, which is a command of its own, too.
+/// The diagnosis, which is also a command of its own.
 pub static DIAGNOSE: &dyn AnyQuestion = &Of::<DiagnoseRequest>::QUESTION;
 
-/// What goes with slow runs, which is a command of its own, too.
+/// The explanation of slow runs, which is also a command of its own.
 pub static EXPLAIN: &dyn AnyQuestion = &Of::<ExplainRequest>::QUESTION;
 
-/// The comparison of two, which is a command of its own, too.
+/// The comparison of two traces, which is also a command of its own.
 pub static DIFF: &dyn AnyQuestion = &Of::<DiffRequest>::QUESTION;
 
 /// The questions, in the order in which help lists them.

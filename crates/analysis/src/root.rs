@@ -12,13 +12,13 @@ use crate::stacks::StackText;
 use crate::threads::Threads;
 
 /// How far the completion of a transfer may lie from the time at which its thread was made ready, in
-/// nanoseconds. One DPC does both.
+/// nanoseconds: one DPC does both.
 const NEAR_NS: i64 = 100_000;
 
-/// Waits that one DPC or completion is compared with; more at one moment are damage.
+/// Most waits that one DPC or completion is compared with: more at one moment are damage.
 const MOST_AT_ONCE: usize = 256;
 
-/// Reasons of a thread that sleeps: `DelayExecution` and `WrDelayExecution`.
+/// Wait reasons of a thread that sleeps: `DelayExecution` and `WrDelayExecution`.
 const SLEEPS: [i32; 2] = [4, 11];
 
 /// Functions of the kernel in whose stack timers make threads ready.
@@ -33,27 +33,27 @@ const TIMERS: &[&str] = &[
 const COMPLETIONS: &[&str] =
     &["IopfCompleteRequest", "IofCompleteRequest", "IoCompleteRequest", "IopCompleteRequest", "IoCancelIrp"];
 
-/// Where a chain of waits begins.
+/// What is at the root of a chain of waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RootKind {
     /// The thread that ended the last wait of the chain did not wait itself: it ran, or was ready and had no
     /// processor.
     ThreadRan,
-    /// A transfer of the thread was complete.
+    /// A disk transfer of the thread completed.
     DiskIo,
-    /// Another I/O request was complete.
+    /// Another I/O request completed.
     IoCompletion,
     /// A timer expired, or a sleep was over.
     Timer,
-    /// A DPC or interrupt ended it for another reason.
+    /// A DPC or interrupt ended the wait for another reason.
     Dpc,
     /// The wait was still open when the trace ended.
     Open,
-    /// Nothing says who ended it.
+    /// No event says who ended the wait.
     #[default]
     NotRecorded,
-    /// The chain came back to a wait that it had already: a damaged extract.
+    /// The chain came back to a wait that it already had: the extract is damaged.
     Cycle,
     /// The chain is longer than any that is followed.
     TooDeep,
@@ -77,7 +77,7 @@ impl RootKind {
     }
 }
 
-/// What ended a wait, with what is known of it.
+/// What ended a wait, with what is known about it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Ended {
     pub(crate) kind: RootKind,
@@ -92,21 +92,21 @@ struct Pending {
     slice: Slice,
     from: i64,
     to: i64,
-    /// Processor of the thread that the DPC interrupted; unknown if that was idle.
+    /// Processor of the thread that the DPC interrupted; unknown if it interrupted the idle thread.
     cpu: Option<i32>,
     transfer: Option<Transfer>,
-    /// DPCs in which the thread was made ready, by processor.
+    /// DPCs and interrupts that ran when the thread was made ready, on all processors.
     dpcs: Vec<Dpc>,
 }
 
-/// Waits that DPCs ended, until they are reported.
+/// Waits that DPCs ended, collected until what ended them is looked up.
 #[derive(Debug, Default)]
 pub(crate) struct Roots {
     pending: Vec<Pending>,
 }
 
 impl Roots {
-    /// Adds a wait of a thread, which a DPC ended; the answer has its number.
+    /// Adds a wait of a thread that a DPC ended; returns its index in the answer of [`Self::describe`].
     pub(crate) fn add(
         &mut self,
         thread_key: i32,
@@ -115,8 +115,7 @@ impl Roots {
         threads: &Threads,
     ) -> usize {
         let (from, to) = slice.wait().unwrap_or_default();
-        // Slices of idle threads are not held: where one was interrupted, the processor is found by
-        // elimination.
+        // Slices of idle threads are not held: if one was interrupted, its processor is found by elimination.
         let is_idle = threads.is_idle(slice.by);
         let cpu = if is_idle { None } else { slices.running(slice.by, to).and_then(Slice::cpu) };
         self.pending.push(Pending {
@@ -131,11 +130,11 @@ impl Roots {
         self.pending.len() - 1
     }
 
-    /// What ended each of them.
+    /// What ended each wait, in the order in which they were added.
     ///
     /// # Errors
     /// Reading the tables fails.
-    pub(crate) fn tell(
+    pub(crate) fn describe(
         mut self,
         session: &Session,
         slices: &Slices,
@@ -143,7 +142,7 @@ impl Roots {
     ) -> Result<Vec<Ended>> {
         let mut order: Vec<usize> = (0..self.pending.len()).collect();
         let to = |number: &usize| self.pending.get(*number).map_or(0, |wait| wait.to);
-        // By their ends, so that each row of the tables finds its waits by a binary search.
+        // By their ends, so that each row of the tables finds its waits by binary search.
         order.sort_by_key(to);
         let times: Vec<i64> = order.iter().map(to).collect();
         let (Some(first), Some(last)) = (times.first().copied(), times.last().copied()) else {
@@ -153,12 +152,12 @@ impl Roots {
         let mut each = |from: i64, until: i64, take: &mut dyn FnMut(&mut Pending)| {
             let start = times.partition_point(|time| *time < from);
             let end = times.partition_point(|time| *time <= until);
-            // A row that ends before it begins gives a reversed range, of which get returns nothing.
+            // A damaged row that ends before it starts gives a reversed range, for which get returns nothing.
             for number in order.get(start..end).unwrap_or_default().iter().take(MOST_AT_ONCE) {
                 pending.get_mut(*number).into_iter().for_each(&mut *take);
             }
         };
-        // The thread was made ready while the DPC ran, so that its begin and end are exact limits.
+        // The thread was made ready while the DPC ran, so that the DPC's start and end are exact limits.
         each_dpc(session, first, last, |dpc| {
             each(dpc.start_ns, dpc.end_ns, &mut |wait| wait.dpcs.push(dpc.clone()));
         })?;
@@ -173,10 +172,11 @@ impl Roots {
 }
 
 impl Pending {
-    /// Keeps a transfer of the thread that was complete while it waited, if it is the nearest one.
+    /// Keeps a transfer of the thread that completed while it waited, if it is the one nearest to the end of
+    /// the wait.
     fn offer(&mut self, transfer: &Transfer) {
         let is_own = transfer.thread_key == Some(self.thread_key.into());
-        // A transfer that was complete before the wait began, or issued behind it, cannot have ended it.
+        // A transfer that completed before the wait started, or was issued after it, cannot have ended it.
         let is_in = transfer.complete_ns >= self.from && transfer.init_ns <= self.to;
         let distance = |transfer: &Transfer| self.to.abs_diff(transfer.complete_ns);
         let is_nearer = self.transfer.as_ref().is_none_or(|known| distance(transfer) < distance(known));
@@ -190,9 +190,9 @@ impl Pending {
         let sleeps = self.slice.reason().is_some_and(|reason| SLEEPS.contains(&reason));
         let is_timer = dpc.as_ref().is_some_and(|dpc| dpc.kind == "timer_dpc");
         let by = |names| stacks.has_method(self.slice.by_stack, names);
-        // From the strongest sign to the weakest: a row of the thread itself, the wait reason, the kind of
-        // the DPC, and last the stack, which needs symbols. A sleep ends by a timer whatever else is complete
-        // then.
+        // From the strongest evidence to the weakest: a transfer of the thread itself, the wait reason, the
+        // kind of the DPC, and last the stack, which needs symbols. A sleep is ended by a timer, whatever
+        // else completes at that time.
         let kind = if self.transfer.is_some() && !sleeps {
             RootKind::DiskIo
         } else if sleeps || is_timer || by(TIMERS) {
@@ -206,25 +206,26 @@ impl Pending {
     }
 
     /// The DPC in which the thread was made ready: the innermost one on the processor of the thread that it
-    /// interrupted. Where that was idle, the one on a processor that was idle, if there is only one.
+    /// interrupted. If that was the idle thread, the DPC on a processor that was idle, if only one processor
+    /// was.
     fn dpc(&mut self, slices: &Slices) -> Option<Dpc> {
         let dpcs = std::mem::take(&mut self.dpcs);
         let mut fitting: Vec<Dpc> = match self.cpu {
             Some(cpu) => dpcs.into_iter().filter(|dpc| dpc.cpu == i64::from(cpu)).collect(),
             None if dpcs.is_empty() => dpcs,
             None => {
-                // The DPC interrupted an idle thread, so that a processor with another thread on it is not
-                // the one.
+                // The DPC interrupted an idle thread, so that processors with another thread on them are
+                // ruled out.
                 let busy = slices.busy_processors(self.to);
                 dpcs.into_iter().filter(|dpc| !busy.iter().any(|cpu| dpc.cpu == i64::from(*cpu))).collect()
             }
         };
         let cpu = fitting.first()?.cpu;
-        // Several processors remain, and nothing says which of them it was: no answer is better than a guess.
+        // If several processors remain, nothing says which of them it was: no answer is better than a guess.
         if fitting.iter().any(|dpc| dpc.cpu != cpu) {
             return None;
         }
-        // An interrupt inside a DPC begins later.
+        // An interrupt inside a DPC starts later than the DPC: the innermost is the last.
         fitting.sort_by_key(|dpc| (dpc.start_ns, std::cmp::Reverse(dpc.end_ns)));
         fitting.pop()
     }

@@ -10,7 +10,7 @@ etwkit_query::declare! {
     pub(crate) row Dpc {
         kind: String = "`dpc`, `timer_dpc`, `threaded_dpc` or `isr`.",
         cpu: i64 = "Processor.",
-        start_ns: i64 = "Begin.",
+        start_ns: i64 = "Start.",
         end_ns: i64 = "End.",
         frame_id: i64 = "Its routine.",
     }
@@ -20,13 +20,13 @@ etwkit_query::declare! {
         kind: String = "`read`, `write` or `flush`.",
         thread_key: Option<i64> = "Thread that issued it.",
         init_ns: i64 = "When it was issued.",
-        complete_ns: i64 = "When it was complete.",
+        complete_ns: i64 = "When it completed.",
         size_bytes: i64 = "Bytes.",
         path: Option<String> = "File.",
     }
 }
 
-/// DPCs and interrupts that touch a time.
+/// Calls `take` with the DPCs and interrupts that overlap with a part of the trace.
 pub(crate) fn each_dpc(session: &Session, from: i64, to: i64, mut take: impl FnMut(Dpc)) -> Result<()> {
     let sql = format!(
         "SELECT kind, cpu, start_ns, end_ns, frame_id FROM dpc_isr WHERE end_ns >= {from} AND start_ns <= {to}"
@@ -34,7 +34,7 @@ pub(crate) fn each_dpc(session: &Session, from: i64, to: i64, mut take: impl FnM
     each(session, &sql, &mut take)
 }
 
-/// Transfers that were complete in a time.
+/// Calls `take` with the transfers that completed in a part of the trace.
 pub(crate) fn each_transfer(
     session: &Session,
     from: i64,

@@ -1,4 +1,4 @@
-//! Scheduling slices of threads, in memory, by thread.
+//! Scheduling slices in memory, by thread.
 
 use std::collections::HashMap;
 
@@ -10,18 +10,18 @@ use etwkit_query::range::Range;
 
 use crate::Result;
 
-/// Slices that are held at once: about 900 MB. More than an hour of a busy machine has.
+/// Most slices that are held at once, about 900 MB: more than an hour of a busy machine has.
 const MAX_SLICES: usize = 16_000_000;
 
-/// States of a thread that was taken off a processor while it could have run on: ready, standby, deferred
-/// ready.
+/// Thread states after a switch-out that mean preemption, since the thread could have run on: ready, standby,
+/// deferred ready.
 const PREEMPTED: [i8; 3] = [1, 3, 7];
 
-/// Missing keys and small numbers.
+/// Stands for missing keys and small numbers.
 pub(crate) const NONE: i32 = -1;
 const NO_TIME: i64 = i64::MIN;
 
-/// A row of `context_switch`, made small: millions of them are held.
+/// A row of `context_switch`, kept small since millions of them are held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Slice {
     /// What slices are sorted by: the first time that the row has.
@@ -51,17 +51,18 @@ fn known(time: i64) -> Option<i64> {
 }
 
 impl Slice {
-    /// When it was taken off a processor before.
+    /// When the thread was switched out before this slice.
     pub(crate) fn last_out(&self) -> Option<i64> {
         known(self.last_out)
     }
 
-    /// When it was made ready, or taken off while it was.
+    /// When the thread was made ready, or switched out while it still was.
     pub(crate) fn readied(&self) -> Option<i64> {
         if self.was_preempted() { self.last_out() } else { known(self.readied) }
     }
 
-    /// When it began to run: its switch-in, or for a thread that ran when the trace began, that time.
+    /// When it started to run: its switch-in, or the start of the trace for a thread that was already
+    /// running.
     pub(crate) fn begin(&self) -> Option<i64> {
         known(self.begin)
     }
@@ -71,7 +72,7 @@ impl Slice {
         self.begin().filter(|_| self.flags & SWITCHED_IN != 0)
     }
 
-    /// When it ceased to run, or the end of the trace.
+    /// When it stopped running, or the end of the trace.
     pub(crate) fn end(&self) -> Option<i64> {
         known(self.end)
     }
@@ -82,7 +83,7 @@ impl Slice {
         (!self.was_preempted() && wait.0 <= wait.1).then_some(wait)
     }
 
-    /// Whether it had been taken off while it could have run on.
+    /// Whether the thread was switched out before while it could have run on.
     pub(crate) fn was_preempted(&self) -> bool {
         PREEMPTED.contains(&self.state)
     }
@@ -114,8 +115,8 @@ pub(crate) struct Slices {
 }
 
 impl Slices {
-    /// Reads the slices of all but idle threads, with the waits in front of them, as far as they touch one of
-    /// the parts of the trace.
+    /// Reads the slices of all threads but the idle ones, with the waits before them, as far as they touch
+    /// one of the parts of the trace.
     ///
     /// # Errors
     /// There are too many to be held; the query fails.
@@ -126,12 +127,12 @@ impl Slices {
             let batch = batch?;
             count += batch.num_rows();
             if count > MAX_SLICES {
-                let message = format!("more than {MAX_SLICES} context switches belong to the question");
+                let message = format!("the question needs more than {MAX_SLICES} context switches");
                 return Err(Error::TooWide { message, how: "ask for a part of the trace with --range" });
             }
             slices.take(&batch)?;
         }
-        // Parts of the plan give their rows in any order.
+        // Partitions of the plan return their rows in any order.
         slices.threads.values_mut().for_each(|all| all.sort_unstable());
         Ok(slices)
     }
@@ -141,21 +142,21 @@ impl Slices {
         self.threads.get(&thread_key).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The number of the first slice of a thread that may reach to or behind that time. Slices do not overlap
-    /// in time; in a damaged extract that has them overlap, some are not found.
+    /// The index of the first slice of a thread that may reach to or beyond that time. Slices do not overlap
+    /// in time; in a damaged extract in which they do, some are not found.
     pub(crate) fn position(&self, thread_key: i32, time: i64) -> usize {
         // A row without a switch-in is the last one of its thread: it reaches as far as the trace does.
         self.of(thread_key).partition_point(|slice| slice.end().or(slice.begin()).unwrap_or(i64::MAX) < time)
     }
 
-    /// How many slices of a thread reach into that time, about.
+    /// About how many slices of a thread reach into that time.
     pub(crate) fn count(&self, thread_key: i32, from: i64, to: i64) -> usize {
         // One more, for the slice that reaches across the end.
         self.position(thread_key, to).saturating_sub(self.position(thread_key, from)) + 1
     }
 
-    /// Whether anything is known of a thread in that time.
-    pub(crate) fn is_told(&self, thread_key: i32, from: i64, to: i64) -> bool {
+    /// Whether anything is known about a thread in that time.
+    pub(crate) fn has_state(&self, thread_key: i32, from: i64, to: i64) -> bool {
         let first = self.of(thread_key).get(self.position(thread_key, from)..).and_then(<[Slice]>::first);
         first.is_some_and(|slice| slice.last_out().or(slice.begin()).is_some_and(|first| first < to))
     }
@@ -186,7 +187,7 @@ impl Slices {
 
 /// The question for the switches that belong to these parts of the trace.
 pub(crate) fn question(parts: &[Range]) -> String {
-    // A row lasts from the switch-out before it to its own switch-out; one that lacks the latter is not over.
+    // A row lasts from the switch-out before it to its own switch-out; without the latter it is still open.
     let touches = |part: &Range| {
         let (a, b) = sql::ends(*part);
         format!(
@@ -195,7 +196,7 @@ pub(crate) fn question(parts: &[Range]) -> String {
         )
     };
     let touches: Vec<String> = parts.iter().filter(|part| !part.is_unlimited()).map(touches).collect();
-    // One part without limits asks for everything, whatever the others are.
+    // A single part without limits asks for everything, whatever the others are.
     let touches = if touches.len() < parts.len() {
         String::new()
     } else {
@@ -272,7 +273,7 @@ impl<'b> Columns<'b> {
             by: number(self.by),
             stack: number(self.stack),
             by_stack: number(self.by_stack),
-            // Numbers that do not fit are no states or reasons that Windows has, and count as unknown.
+            // Windows has no states, reasons or processors whose numbers do not fit: they count as unknown.
             cpu: i16::try_from(number(self.cpu)).unwrap_or(-1),
             reason: i8::try_from(number(self.reason)).unwrap_or(-1),
             state: i8::try_from(number(self.state)).unwrap_or(-1),

@@ -1,4 +1,4 @@
-//! Stacks of waits as text: the frames that say something.
+//! Stacks of waits as text, reduced to the frames that say something.
 
 use std::sync::Arc;
 
@@ -7,13 +7,13 @@ use etwkit_query::frames::{Frames, TraceFrames};
 
 use crate::Result;
 
-/// Frames of a stack that are shown if not all are.
+/// Frames of a stack that are shown unless all are asked for.
 const SHOWN: usize = 4;
 
 /// Modules through which every wait goes.
 const PLUMBING: &[&str] =
     &["ntoskrnl.exe", "ntkrnlmp.exe", "ntkrnlpa.exe", "ntkrpamp.exe", "hal.dll", "ntdll.dll"];
-/// Their functions that switch threads or enter the kernel: begins of names.
+/// Prefixes of their functions that switch threads or enter the kernel.
 const INTERNAL: &[&str] = &[
     "Ki",
     "Ke",
@@ -65,12 +65,12 @@ impl StackText {
         if all { self.all(stack_id) } else { self.some(stack_id) }
     }
 
-    /// The few innermost frames that say something: without those of the scheduler and of entering the kernel
-    /// at the inner end, as long as others remain.
+    /// The innermost few frames that say something: frames of the scheduler and of entering the kernel are
+    /// skipped at the inner end, as long as others remain.
     #[must_use]
     pub fn some(&self, stack_id: i64) -> Vec<String> {
         let Some((trace, frames)) = self.frames_of(stack_id) else { return Vec::new() };
-        // A stack of plumbing alone is shown from its inner end: anything is better than an empty line.
+        // A stack that is all plumbing is shown from its inner end: anything is better than an empty line.
         let first = frames.iter().position(|frame| !is_plumbing(trace, *frame)).unwrap_or(0);
         frames.iter().skip(first).take(SHOWN).map(|frame| trace.text(*frame)).collect()
     }

@@ -32,7 +32,7 @@ const COLUMNS: &str = "SELECT t.thread_key, t.tid, t.process_key, p.pid, p.name 
 FROM thread t LEFT JOIN process p ON p.process_key = t.process_key";
 
 impl Threads {
-    /// Reads them.
+    /// Reads all threads.
     pub(crate) fn load(session: &Session) -> Result<Self> {
         let rows: Vec<Thread> = ask(session, COLUMNS)?;
         let key = |thread: &Thread| i32::try_from(thread.thread_key).ok();
@@ -49,7 +49,7 @@ impl Threads {
         self.get(thread_key).is_some_and(|thread| thread.tid == 0)
     }
 
-    /// Threads that are no idle threads, of processes that pass the filters, by key.
+    /// Threads of processes that pass the filters, without idle threads, ordered by key.
     pub(crate) fn chosen(
         session: &Session,
         processes: &ProcessQuery,

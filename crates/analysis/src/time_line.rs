@@ -11,17 +11,17 @@ use crate::slice::{Slice, Slices};
 pub enum State {
     /// It ran.
     Running,
-    /// It could have run and had no processor.
+    /// It could have run but had no processor.
     Ready,
     /// It waited.
     Waiting,
-    /// Not known: before its first switch, behind its end, across lost events, or where no event parts
+    /// Not known: before its first switch, after its end, across lost events, or where no event separates
     /// waiting from ready.
     #[default]
     Unknown,
 }
 
-/// In rows it is a column with its name.
+/// In rows, a state is a column of text with its name.
 impl Cell for State {
     type Values = <String as Cell>::Values;
 
@@ -59,11 +59,11 @@ pub(crate) struct Piece {
     pub(crate) from: i64,
     pub(crate) to: i64,
     pub(crate) state: State,
-    /// The slice that shows it; missing where nothing does.
+    /// The slice that it comes from; missing if there is none.
     pub(crate) slice: Option<Slice>,
 }
 
-/// The time line of a thread from `from` to `to`. Pieces follow each other without gap, are never empty, and
+/// The time line of a thread from `from` to `to`. Pieces follow each other without gaps, are never empty, and
 /// cover exactly that time. The trace ends at `end_ns`.
 pub(crate) fn time_line(slices: &Slices, thread_key: i32, from: i64, to: i64, end_ns: i64) -> Vec<Piece> {
     let mut pieces = Vec::new();
@@ -96,25 +96,25 @@ fn each_piece(
     let mut line = ThreadLine { take, at: from, to };
     let all = slices.of(thread_key);
     for slice in all.get(slices.position(thread_key, from)..).unwrap_or_default() {
-        // Slices lie in the order of time: none behind this one reaches into the part.
+        // Slices are in the order of time: none after this one reaches into the part.
         if slice.last_out().or(slice.begin()).is_some_and(|first| first >= to) {
             break;
         }
         line.slice(slice, end_ns);
     }
-    // Pieces cover the whole part, so that their lengths add up to it.
+    // Pieces cover the whole part, so that their lengths add up to its length.
     line.add(State::Unknown, to, None);
 }
 
 struct ThreadLine<'t> {
     take: &'t mut dyn FnMut(Piece),
-    /// Up to where it is known.
+    /// Up to where pieces have been taken.
     at: i64,
     to: i64,
 }
 
 impl ThreadLine<'_> {
-    /// What the thread did from the end of the last piece up to a time.
+    /// Adds what the thread did from the end of the last piece up to a time.
     fn add(&mut self, state: State, until: i64, slice: Option<&Slice>) {
         let until = until.min(self.to);
         if until > self.at {
@@ -127,12 +127,12 @@ impl ThreadLine<'_> {
         let begin = slice.begin();
         if let Some(last_out) = slice.last_out() {
             self.add(State::Unknown, last_out, None);
-            // A thread that is not switched in any more stays as it is to the end of the trace.
+            // A thread that is not switched in again stays as it is until the end of the trace.
             let back = begin.unwrap_or(end_ns);
             match slice.readied() {
                 Some(readied) => {
-                    // Of a preempted thread this piece is empty, since it counts as readied when it was taken
-                    // off.
+                    // For a preempted thread this piece is empty, since it counts as readied when it was
+                    // switched out.
                     self.add(State::Waiting, readied.min(back), Some(slice));
                     self.add(State::Ready, back, Some(slice));
                 }
@@ -141,8 +141,8 @@ impl ThreadLine<'_> {
             }
         }
         if let Some(begin) = begin {
-            // Empty where the slice says how the thread came to run; else its switch-out before was not
-            // recorded.
+            // Empty where the slice says how the thread came to run; otherwise the switch-out before it was
+            // not recorded.
             self.add(State::Unknown, begin, None);
             self.add(State::Running, slice.end().unwrap_or(begin), Some(slice));
         }

@@ -1,4 +1,4 @@
-//! When the trace begins and ends, and whether it recorded what questions about waits need.
+//! When the trace starts and ends, and whether it recorded what questions about waits need.
 
 use etwkit_query::Session;
 use etwkit_query::dump::{Error, ask, has_rows};
@@ -6,10 +6,10 @@ use etwkit_query::dump::{Error, ask, has_rows};
 use crate::Result;
 
 etwkit_query::declare! {
-    /// From when to when it is known what threads did: as long as the kernel logger recorded, in the part
-    /// that was extracted.
+    /// From when to when it is known what threads did: while the kernel logger recorded, in the part that was
+    /// extracted.
     pub(crate) row TraceEnds {
-        start_ns: i64 = "Begin.",
+        start_ns: i64 = "Start.",
         end_ns: i64 = "End.",
     }
 
@@ -20,10 +20,10 @@ etwkit_query::declare! {
 }
 
 impl TraceEnds {
-    /// Asks; both are 0 if the extract does not say.
+    /// Asks an extract; both are 0 if it does not say.
     pub(crate) fn ask(session: &Session) -> Result<Self> {
-        // An extract of a part has a range. Other sessions in the same files may begin before the kernel
-        // logger and go on behind it, where nothing is known of threads.
+        // An extract of a part has a range. Other sessions in the same files may start before the kernel
+        // logger and go on after it, when nothing is known about threads.
         let sql = "SELECT greatest(coalesce(range_start_ns, 0), coalesce(kernel_start_ns, 0)) AS start_ns,
   least(coalesce(range_end_ns, duration_ns), coalesce(kernel_end_ns, duration_ns)) AS end_ns FROM trace";
         Ok(ask(session, sql)?.into_iter().next().unwrap_or_default())
@@ -33,7 +33,7 @@ impl TraceEnds {
 /// How waits are recorded.
 const HOW: &str = "record with the kernel keywords CSWITCH+DISPATCHER (and stacks of CSwitch and ReadyThread), for example `wpr -start CPU`";
 
-/// Whether there are context switches, row by row, and events that say who ended waits.
+/// Checks that there are single rows of context switches, and events that say who ended waits.
 ///
 /// # Errors
 /// They were not recorded, or only sums are kept; the query fails.
@@ -45,7 +45,7 @@ pub(crate) fn check(session: &Session) -> Result<()> {
         }
         return Err(Error::NotRecorded { what: "context switches", how: HOW });
     }
-    // One row is enough of an answer; counting all would read millions of them.
+    // One row is enough; counting all would read millions of them.
     let readied: Vec<Count> = ask(
         session,
         "SELECT count(*) AS rows FROM (SELECT readied_ns FROM context_switch WHERE readied_ns IS NOT NULL LIMIT 1)",

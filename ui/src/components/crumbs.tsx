@@ -1,4 +1,4 @@
-// A way through steps as one line: each leads back to itself, those in the middle give way to a list.
+// Steps in one line: each leads back to what it showed; without room, those in the middle go into a menu.
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { elided } from "../lib/elide";
@@ -62,7 +62,7 @@ export function Crumbs({ label, crumbs }: Props) {
   const steps = crumbs.map((crumb, at) => ({ ...crumb, at }));
   const item = ({ text, title, run, at }: (typeof steps)[number]) => (
     <li key={at} class="crumb">
-      {/* The last one stays a button, so that who goes back by keyboard stays where he is. */}
+      {/* The last one stays a button, so that readers who go back by keyboard keep the focus. */}
       <button type="button" title={title} aria-current={at === last ? "step" : undefined} onClick={run}>
         {text}
       </button>

@@ -1,4 +1,4 @@
-// A canvas as large as its place, as sharp as the screen, drawn when something of it changed.
+// A canvas as large as its place and as sharp as the screen, drawn again when what it shows has changed.
 
 import { effect } from "@preact/signals";
 import type { CanvasHTMLAttributes, RefObject } from "preact";
@@ -47,7 +47,7 @@ export function Canvas({ draw, label, class: name, canvasRef, ...mouse }: Props)
   useEffect(() => {
     const canvas = ref.current;
     if (canvas === null) return;
-    // Signals are read while drawing, and tell when to draw again: not at once, but with the next frame.
+    // Signals that are read while drawing trigger the next drawing: not at once, but with the next frame.
     let stop: () => void = () => undefined;
     const paint = () => {
       stop();

@@ -37,9 +37,9 @@ export interface Colours {
   font: string;
 }
 
-/** How many colours tell processes apart. */
+/** How many colours distinguish processes. */
 export const HUES = 12;
-/** How many colours tell modules apart. */
+/** How many colours distinguish modules. */
 const FLAME_HUES = 10;
 
 /** Grows with each change of the theme. */

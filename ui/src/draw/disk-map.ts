@@ -11,7 +11,7 @@ export interface MapSight {
   write: string;
 }
 
-/** A mark has at least so many pixels either way. */
+/** Least width and height of a mark, in pixels. */
 const LEAST = 3;
 /** How strong a cell with one operation is beside that with most. */
 const PALE = 0.45;
@@ -35,7 +35,7 @@ export function drawDiskMap(to: Pen, map: DiskMapAnswer, sight: MapSight): void 
     if (left > width || left + across < 0 || reads + writes === 0) return;
     const high = Math.max(LEAST, tall);
     const top = Math.min(height - high, height - (row + 1) * tall);
-    // Where both are, each has its part of the mark, and neither vanishes.
+    // A cell with both gives each its part of the mark, and at least a quarter, so that neither vanishes.
     const part =
       reads === 0 ? 0 : writes === 0 ? 1 : Math.min(0.75, Math.max(0.25, reads / (reads + writes)));
     to.globalAlpha = PALE + (1 - PALE) * (Math.log1p(reads + writes) / Math.log1p(most));

@@ -8,7 +8,7 @@ import type { Colours, FlameColours } from "./colours";
 export const LEVEL = 18;
 /** Frames narrower than this have no name. */
 const NAMED = 34;
-/** Narrower frames than this are drawn as one with their neighbours. */
+/** Frames narrower than this are drawn as one with their neighbours. */
 const LEAST = 0.5;
 
 export interface FlameSight {

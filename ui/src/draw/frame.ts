@@ -1,6 +1,6 @@
 // Pictures are drawn when the browser is about to show them, and only those that changed.
 
-/** Milliseconds of script in a frame; what is left is drawn in the next one. */
+/** Milliseconds of script in a frame; what does not fit is drawn in the next one. */
 const BUDGET_MS = 8;
 
 const dirty = new Set<() => void>();
@@ -22,7 +22,7 @@ function run(): void {
     used = now;
     if (used > BUDGET_MS) break;
   }
-  // Seen by observers of performance, and kept by nobody.
+  // Performance observers, such as those of the tests, see the measure; nothing keeps it.
   performance.measure("etwkit-draw", { start });
   performance.clearMeasures("etwkit-draw");
   if (dirty.size > 0) ask();
@@ -40,7 +40,7 @@ export function redraw(job: () => void): void {
   ask();
 }
 
-/** What is gone is not drawn. */
+/** Drops a job whose picture is gone. */
 export function forget(job: () => void): void {
   dirty.delete(job);
 }

@@ -11,7 +11,7 @@ export interface LaneSight {
   width: number;
   /** Pixels of a lane with the space below it. */
   row: number;
-  /** Where the first lane of the data begins. */
+  /** Where the first lane of the data starts. */
   top: number;
   /** How strong: what is behind a highlight is pale. */
   alpha: number;
@@ -19,7 +19,7 @@ export interface LaneSight {
 
 /** Space between lanes. */
 const GAP = 3;
-/** What is there at all is this high. */
+/** Least height of a share that is not 0, so that it is seen. */
 const LEAST = 2;
 
 /** Rectangles by the place of their colour; neighbours of one height are one. */

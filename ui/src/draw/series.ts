@@ -11,20 +11,20 @@ export interface Band {
 }
 
 export interface SeriesSight {
-  /** Where the buckets begin and end. */
+  /** Where the buckets start and end. */
   range: Range;
   buckets: number;
   window: Range;
   width: number;
   height: number;
-  /** What the full height is. */
+  /** The value at the full height. */
   most: number;
   alpha: number;
 }
 
 /** Space above the highest value. */
 const HEAD = 2;
-/** What is there at all is this high. */
+/** Least height of a value that is not 0, so that it is seen. */
 const LEAST = 1.5;
 
 function places(sight: SeriesSight) {

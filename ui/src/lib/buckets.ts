@@ -3,7 +3,7 @@
 /** Lanes times buckets of one request, which the server holds too. */
 export const CELLS = 40_000;
 
-/** More than this are not told apart, and all answers to one gesture have to stay small. */
+/** A reader cannot distinguish more than this, and all answers to one gesture must stay small. */
 export const BUCKETS = 720;
 
 /** Pixels that a bucket takes on the screen. */
@@ -18,7 +18,7 @@ export function laneBuckets(width: number, lanes: number): number {
   return Math.max(1, Math.min(seriesBuckets(width), Math.floor(CELLS / Math.max(1, lanes))));
 }
 
-/** The buckets in which some of a window is, as places: from the first to behind the last. */
+/** The buckets that overlap with a window: index of the first, and one past the last. */
 export function visible(
   data: { from_ns: number; to_ns: number },
   buckets: number,

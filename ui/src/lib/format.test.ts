@@ -54,7 +54,7 @@ test("counts have their thousands set apart", () => {
   ]);
 });
 
-test("shares tell small from nothing", () => {
+test("a small share is not shown as nothing", () => {
   rows(format.percent, [
     [0, "0 %"],
     [0.0004, "< 0.1 %"],

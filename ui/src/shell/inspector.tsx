@@ -1,4 +1,4 @@
-// What was at the moment that was clicked: the state, its stack, who ended the wait and where that one was.
+// What happened at the moment that was clicked: the state, its stack, who ended the wait, and its stack.
 
 import { useEffect } from "preact/hooks";
 import { Icon } from "../components/icon";
@@ -38,7 +38,7 @@ export function Inspector() {
               ? shown(`${failure.message} ${failure.hint ?? ""}`)
               : isSliceBusy.value || focus.kind === "process"
                 ? ""
-                : "The trace does not tell what was at this moment."}
+                : "The trace does not say what happened at this moment."}
           </p>
         </>
       )}
@@ -60,7 +60,7 @@ function Nothing() {
   );
 }
 
-/** Takes or leaves out what is named. */
+/** Buttons that select only what is named, or leave it out. */
 function Only({ chip, what }: { chip: Chip; what: string }) {
   return (
     <span class="only">
@@ -86,7 +86,7 @@ function Only({ chip, what }: { chip: Chip; what: string }) {
   );
 }
 
-/** A lane without a moment, as that of a process. */
+/** Facts about a lane without a moment, such as that of a process. */
 function LaneFacts() {
   const { focus } = store.view.value;
   useEffect(() => {
@@ -162,11 +162,11 @@ function SliceFacts({ at }: { at: Slice }) {
         )}
       </dl>
       <div class="inspector-actions">
-        <button type="button" title="State before ([)" onClick={() => stepInLane(-1)}>
-          ‹ Before
+        <button type="button" title="Previous state ([)" onClick={() => stepInLane(-1)}>
+          ‹ Previous
         </button>
-        <button type="button" title="State behind (])" onClick={() => stepInLane(1)}>
-          Behind ›
+        <button type="button" title="Next state (])" onClick={() => stepInLane(1)}>
+          Next ›
         </button>
         <button type="button" onClick={() => store.goToRange(at.range)}>
           Select it

@@ -9,7 +9,7 @@ const MOMENTS: [string, string][] = [
   ["exception", "Exceptions"],
 ];
 
-test("each kind of hit has a heading, and what is no filter tells its moment", () => {
+test("each kind of hit has a heading, and a hit that is not a filter shows its moment", () => {
   for (const [kind, heading] of MOMENTS) {
     const [entry] = hitEntries([{ kind, label: "name", detail: "3", chip: null, at_ns: 1_500_000_000 }]);
     assert.equal(entry?.group, heading);

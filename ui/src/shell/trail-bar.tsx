@@ -1,4 +1,4 @@
-// How the reader got where he is: each step leads back to what it had shown.
+// How the reader got here: each step leads back to what it showed.
 
 import { Crumbs } from "../components/crumbs";
 import { duration, range as rangeText } from "../lib/format";

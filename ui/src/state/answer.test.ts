@@ -48,7 +48,7 @@ test("another scope ends what is on its way", async () => {
   assert.deepEqual(results, [{ data: "two" }]);
 });
 
-test("failures are told, and the next request is sent all the same", async () => {
+test("failures are reported, and the next request is sent all the same", async () => {
   const { waiting, results, latest } = make();
   latest.request(1);
   latest.request(2);

@@ -39,7 +39,7 @@ function toRange(): void {
   if (range !== null) store.setWindow(range, "");
 }
 
-/** Puts the moment in the middle; what is in the middle already gets the whole trace. */
+/** Puts the moment in the middle; if it is there already, shows the whole trace. */
 function toFocus(): void {
   const { focus, window } = store.view.value;
   const middle = (window.from_ns + window.to_ns) / 2;

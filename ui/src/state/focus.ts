@@ -11,7 +11,7 @@ import type { Focus } from "./view-state";
 
 /** What was at the moment. */
 export const slice = signal<Slice | null>(null);
-/** Where that is from. */
+/** How that answer came about. */
 export const sliceSource = signal<Source | null>(null);
 export const sliceFailure = signal<Failure | null>(null);
 export const isSliceBusy = signal(false);
@@ -67,7 +67,7 @@ export async function askMoment(focus: Focus | null): Promise<void> {
   isSliceBusy.value = false;
 }
 
-/** To the state before or behind the one that is shown. */
+/** Goes to the state before or after the one that is shown. */
 export function stepInLane(direction: 1 | -1): void {
   const { focus, window } = view.value;
   const at = slice.value?.range;

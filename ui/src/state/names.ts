@@ -1,4 +1,4 @@
-// What keys are called, as far as answers have told. Chips of a link ask for the rest.
+// Names of keys, as far as answers had them. Chips of a link ask for the rest.
 
 import { signal } from "@preact/signals";
 import { api } from "../api";
@@ -10,7 +10,7 @@ const names = signal<ReadonlyMap<string, string>>(new Map());
 let waiting = new Map<string, string>();
 let of = "";
 
-/** Remembers what a key is called. Many come with one answer; the page is told once. */
+/** Remembers the name of a key. One answer brings many of them; the page is updated once. */
 export function learn(field: Field, key: number, label: string): void {
   if (of !== view.value.trace) {
     of = view.value.trace;
@@ -37,7 +37,7 @@ export function nameOf(field: Field, value: string): string {
 
 const asked = new Set<string>();
 
-/** Asks what the keys of chips are called that nothing has told yet. */
+/** Asks for the names of keys of chips that are not known yet. */
 export async function askNames(chips: readonly Chip[]): Promise<void> {
   const one = trace.value;
   if (one === null) return;

@@ -1,4 +1,4 @@
-// What passes: where the pointer is, what is open for the moment. Nothing of it is in a link.
+// State that does not last: where the pointer is, what is open at the moment. None of it is in a link.
 
 import { signal } from "@preact/signals";
 import type { Lane, LaneKind } from "../wire";
@@ -21,7 +21,7 @@ export const dropped = signal<File | null>(null);
 
 export const isKeySheetOpen = signal(false);
 
-/** Asks the search box to open with a text; the number tells one request from the next. */
+/** Asks the search box to open with a text; the number distinguishes one request from the next. */
 export const searchRequest = signal<{ text: string; at: number } | null>(null);
 
 export function searchAsked(text: string): void {

@@ -42,7 +42,7 @@ test("narrowing asks with the selection, highlighting with all", () => {
   assert.equal(selection.highlighted({ ...light, chips: [] }), null);
 });
 
-test("long chips are told in short", () => {
+test("the text of a long chip is short", () => {
   const text = selection.chipText(chip("process", ["1", "2", "3", "4", "5"]), (_, value) => `p${value}`);
   assert.equal(text, "p1, p2, p3 and 2 more");
 });

@@ -120,7 +120,7 @@ export function spotOf(
   const { view, chips, settings } = placeOf(finding, opening, questions);
   const range = spotRange(finding, opening.range);
   const { thread_key, at_ns, longest_ns } = finding;
-  // The middle of the longest piece: what begins with it has not begun at its first moment for sure.
+  // The middle of the longest piece: at its very first moment the thread may still be in the state before.
   const focus =
     thread_key === null || at_ns === null
       ? null

@@ -39,7 +39,7 @@ export const trace: ReadonlySignal<TraceInfo | null> = computed(() => {
 export const isDragging = signal(false);
 
 let held: Selection = { range: null, chips: [] };
-/** What panels below the timeline ask with; the same object while nothing of it changes. */
+/** What panels below the timeline ask with; it stays the same object as long as nothing in it changes. */
 export const selection: ReadonlySignal<Selection> = computed(() => {
   const next = chips.asked(state.value);
   if (!isDragging.value && JSON.stringify(next) !== JSON.stringify(held)) held = next;
@@ -76,7 +76,7 @@ export function update(change: Partial<ViewState>, kind: string | null = ""): vo
   });
 }
 
-/** Shows again what a step of the trail has; to undo it leads forth again. */
+/** Shows what a step of the trail showed; undo leads forward again. */
 export function backTo(place: number): void {
   const step = path.value[place];
   if (step !== undefined) update(step.state);
@@ -231,7 +231,7 @@ export async function refresh(): Promise<void> {
     infoFailure.value = failureOf(error);
   }
   const failure = infoFailure.value;
-  // Who is refused once is refused again; a server that was stopped may be started again.
+  // A page that is refused once is refused again; a server that was stopped may be started again.
   if (failure === null ? isOpening() : failure.code === "offline") {
     timer = setTimeout(refresh, failure === null ? 300 : 2000);
   }

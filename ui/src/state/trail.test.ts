@@ -19,7 +19,7 @@ const said = (by: Narrowing | null) => {
   if (by.kind === "chip") return `${by.chip.exclude ? "not " : ""}${by.chip.field} ${by.chip.values}`;
   return `${by.kind} ${by.range.from_ns}-${by.range.to_ns}`;
 };
-const told = (trail: Trail) => trail.map((step) => said(step.by)).join(" › ");
+const text = (trail: Trail) => trail.map((step) => said(step.by)).join(" › ");
 
 /** The trail after changes one after the other. */
 function walked(changes: Partial<ViewState>[], isStep = true): Trail {
@@ -38,7 +38,7 @@ const tag = chip("tag", "Defender");
 
 test("narrowings stand in the order in which they were made, with what was shown before the next one", () => {
   const trail = walked([{ chips: [cmd] }, { view: "disk" }, { range }, { chips: [cmd, tag] }]);
-  assert.equal(told(trail), "whole › process 3 › range 100-400 › tag Defender");
+  assert.equal(text(trail), "whole › process 3 › range 100-400 › tag Defender");
   assert.deepEqual(trail[0]?.state, start);
   assert.deepEqual(trail[1]?.state, { ...start, chips: [cmd], view: "disk" });
   assert.deepEqual(trail[2]?.state, { ...start, chips: [cmd], view: "disk", range });
@@ -52,12 +52,12 @@ test("going back to a step cuts the trail behind it", () => {
 });
 
 test("a part of a part is a step, a part that is mended is the same one", () => {
-  assert.equal(told(walked([{ range }, { range: part(200, 300) }])), "whole › range 100-400 › range 200-300");
-  assert.equal(told(walked([{ range }, { range: part(110, 400) }])), "whole › range 110-400");
-  assert.equal(told(walked([{ range }, { range: part(50, 410) }])), "whole › range 50-410");
+  assert.equal(text(walked([{ range }, { range: part(200, 300) }])), "whole › range 100-400 › range 200-300");
+  assert.equal(text(walked([{ range }, { range: part(110, 400) }])), "whole › range 110-400");
+  assert.equal(text(walked([{ range }, { range: part(50, 410) }])), "whole › range 50-410");
   const nested = [{ range }, { range: part(200, 300) }, { range: part(350, 360) }];
-  assert.equal(told(walked(nested)), "whole › range 100-400 › range 350-360");
-  assert.equal(told(walked([...nested, { range: null }])), "whole");
+  assert.equal(text(walked(nested)), "whole › range 100-400 › range 350-360");
+  assert.equal(text(walked([...nested, { range: null }])), "whole");
 });
 
 test("a drag is one step, however it goes", () => {
@@ -66,17 +66,17 @@ test("a drag is one step, however it goes", () => {
     (last, now) => follow(last, { ...start, range: now }, whole, false),
     trail,
   );
-  assert.equal(told(drawn), "whole › range 100-400 › range 200-210");
+  assert.equal(text(drawn), "whole › range 100-400 › range 200-210");
 });
 
 test("a window narrows, unless it only shows what is selected", () => {
   const window = part(100, 400);
-  assert.equal(told(walked([{ window }])), "whole › zoom 100-400");
-  assert.equal(told(walked([{ window }, { range: part(200, 210) }])), "whole › zoom 100-400 › range 200-210");
-  assert.equal(told(walked([{ range }, { window }])), "whole › range 100-400");
-  assert.equal(told(walked([{ range }, { window: part(150, 160) }])), "whole › range 100-400 › zoom 150-160");
-  assert.equal(told(walked([{ window }, { window: part(120, 420) }])), "whole › zoom 120-420", "moved");
-  assert.equal(told(walked([{ window }, { window: whole }])), "whole");
+  assert.equal(text(walked([{ window }])), "whole › zoom 100-400");
+  assert.equal(text(walked([{ window }, { range: part(200, 210) }])), "whole › zoom 100-400 › range 200-210");
+  assert.equal(text(walked([{ range }, { window }])), "whole › range 100-400");
+  assert.equal(text(walked([{ range }, { window: part(150, 160) }])), "whole › range 100-400 › zoom 150-160");
+  assert.equal(text(walked([{ window }, { window: part(120, 420) }])), "whole › zoom 120-420", "moved");
+  assert.equal(text(walked([{ window }, { window: whole }])), "whole");
 });
 
 test("what is taken out of the middle is in no step behind it", () => {
@@ -87,30 +87,30 @@ test("what is taken out of the middle is in no step behind it", () => {
     { chips: [tag] },
     { view: "disk" },
   ]);
-  assert.equal(told(trail), "whole › range 100-400 › tag Defender");
+  assert.equal(text(trail), "whole › range 100-400 › tag Defender");
   const three = walked([{ range }, { chips: [cmd] }, { chips: [cmd, tag] }, { range: null }]);
-  assert.equal(told(three), "whole › process 3 › tag Defender");
+  assert.equal(text(three), "whole › process 3 › tag Defender");
   assert.deepEqual(three[1]?.state, { ...start, chips: [cmd] });
 });
 
 test("another value of a chip takes its place", () => {
   const bash = chip("process", "4");
   const trail = walked([{ chips: [cmd] }, { range }, { chips: [bash] }]);
-  assert.equal(told(trail), "whole › process 4 › range 100-400");
+  assert.equal(text(trail), "whole › process 4 › range 100-400");
   assert.deepEqual(trail[1]?.state, { ...start, chips: [bash] });
   const not = walked([{ chips: [cmd] }, { chips: [{ ...cmd, exclude: true }] }]);
-  assert.equal(told(not), "whole › not process 3");
+  assert.equal(text(not), "whole › not process 3");
 });
 
 test("a link that is opened has a trail, too", () => {
   const linked = { ...start, window: part(100, 300), range: part(120, 130), chips: [cmd, tag], view: "disk" };
   const trail = follow([], linked, whole);
-  assert.equal(told(trail), "whole › range 120-130 › process 3 › tag Defender");
+  assert.equal(text(trail), "whole › range 120-130 › process 3 › tag Defender");
   assert.deepEqual(trail[0]?.state, { ...linked, window: whole, range: null, chips: [] });
   assert.deepEqual(trail[2]?.state, { ...linked, chips: [cmd] });
   assert.deepEqual(trail.at(-1)?.state, linked);
   const other = follow(trail, { ...start, trace: "u" }, whole);
-  assert.equal(told(other), "whole", "another trace begins anew");
+  assert.equal(text(other), "whole", "another trace begins anew");
   assert.deepEqual(follow(trail, emptyState(), whole), []);
 });
 

@@ -1,6 +1,6 @@
-// How the reader got where he is: the narrowings that hold, in the order in which they were made, each with what
-// was shown when it was the last one. It is followed from state to state and travels with the browser's history;
-// a link that is opened anew has the narrowings that it says, in their order there.
+// How the reader got here: the narrowings in effect, in the order in which they were made, each with what was
+// shown when it was the last one. The trail is updated from state to state and stored with the browser's history;
+// a link that is opened gives its narrowings in the order in which it names them.
 
 import { isSame, span } from "../lib/scale";
 import type { Chip, Range } from "../wire";
@@ -21,9 +21,9 @@ export interface Step {
 /** The whole trace, then a step for each narrowing. */
 export type Trail = readonly Step[];
 
-/** More than this is not remembered. */
+/** Most steps that are remembered. */
 const MOST_STEPS = 40;
-/** A part of a part is a step of its own if it is at most this share of it; else it takes its place. */
+/** A part of a part is a step of its own if it is at most this share of it; otherwise it replaces it. */
 const NESTED = 0.5;
 
 const contains = (outer: Range, inner: Range) => outer.from_ns <= inner.from_ns && inner.to_ns <= outer.to_ns;
@@ -85,7 +85,7 @@ export function follow(trail: Trail, next: ViewState, whole: Range, isStep = tru
   const bare = { ...next, window: whole, range: null, chips: [] };
   const steps: Step[] = isKnown ? [...trail] : [{ by: null, state: bare }];
   const gone = steps.map(({ by }) => by !== null && !holds(by, next, whole));
-  // States from here on say something that does not hold any more.
+  // States from this index on contain a narrowing that no longer holds.
   let stale = steps.length;
   for (const by of narrowings(next, whole)) {
     if (steps.some((step) => step.by !== null && isSameNarrowing(step.by, by))) continue;

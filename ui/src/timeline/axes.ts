@@ -5,8 +5,8 @@ import type { AxisUnit } from "./model";
 
 const peaks = signal<ReadonlyMap<string, { unit: AxisUnit; peak: number }>>(new Map());
 
-/** What a graph shows at most; nothing for one that is gone. */
-export function tellPeak(graph: string, unit: AxisUnit, peak: number | null): void {
+/** Reports the highest value of a graph; `null` for one that is gone. */
+export function reportPeak(graph: string, unit: AxisUnit, peak: number | null): void {
   const before = peaks.peek().get(graph);
   if (before?.unit === unit && before.peak === peak) return;
   const next = new Map(peaks.peek());

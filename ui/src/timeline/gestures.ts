@@ -24,9 +24,9 @@ export function usePlot(ref: RefObject<HTMLElement | null>, plot: Plot): void {
   });
 }
 
-/** Less than this is a click. */
+/** A pointer that moves fewer pixels than this makes a click, not a drag. */
 const STEADY = 4;
-/** This near, an edge of the range is taken. */
+/** Pixels within which an edge of the range is grabbed. */
 const EDGE = 5;
 
 interface Drag {
@@ -60,7 +60,7 @@ function at(event: MouseEvent, held?: HTMLElement): At | null {
   return { plot, x, y: event.clientY - box.top, width: box.width, ns };
 }
 
-/** The end of the range that is under the pointer, told by the other one. */
+/** The end of the range that stays where it is while the one under the pointer, if there is one, is dragged. */
 function edgeAt(place: At): number | null {
   const { range, window } = store.view.value;
   if (range === null) return null;

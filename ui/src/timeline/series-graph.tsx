@@ -10,7 +10,7 @@ import { askedOverTime, highlighted } from "../state/selection";
 import * as store from "../state/store";
 import type { ViewProps } from "../views/view";
 import type { Chip, Selection } from "../wire";
-import { sharedPeak, tellPeak } from "./axes";
+import { reportPeak, sharedPeak } from "./axes";
 import { usePlot } from "./gestures";
 import { GraphFrame } from "./graph-frame";
 import { Legend } from "./legend";
@@ -101,8 +101,8 @@ export function SeriesGraph({ of, trace, opening }: ViewProps & { of: SeriesOf }
       if (one.key !== null) learn("process", one.key, one.label);
   }, [whole]);
   useEffect(() => {
-    tellPeak(of.id, seen?.unit ?? "1/s", seen?.peak ?? null);
-    return () => tellPeak(of.id, "1/s", null);
+    reportPeak(of.id, seen?.unit ?? "1/s", seen?.peak ?? null);
+    return () => reportPeak(of.id, "1/s", null);
   }, [seen]);
   const isShared = store.view.value.sharedAxes && seen !== null;
   const peak = seen === null ? 0 : isShared ? sharedPeak(seen.unit) : seen.peak;

@@ -1,4 +1,4 @@
-// A graph of sums as it is painted, and what is told of it in words.
+// How a graph of sums is painted, and how it is described in words.
 
 import { colours, HUES, hueOf, hueToken } from "../draw/colours";
 import { drawGrid, drawLines, drawStacked, type SeriesSight } from "../draw/series";

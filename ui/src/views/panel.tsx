@@ -84,12 +84,12 @@ interface AnsweringProps<T> {
   answered: Answered<T>;
   source: (answer: T) => Source;
   /** What the reader should know of this answer. */
-  told: (answer: T) => string;
+  remark: (answer: T) => string;
   children: (answer: T) => ComponentChildren;
 }
 
-/** An answer with its source; what was there before stays, paler, while the next one is on its way. */
-export function Answering<T>({ answered, source, told, children }: AnsweringProps<T>) {
+/** An answer with its source; the last one stays, paler, while the next one is on its way. */
+export function Answering<T>({ answered, source, remark, children }: AnsweringProps<T>) {
   const { data, failure, isBusy } = answered;
   if (failure !== null) return <Failed failure={failure} />;
   if (data === null)
@@ -98,10 +98,10 @@ export function Answering<T>({ answered, source, told, children }: AnsweringProp
         {isBusy ? "Asking…" : ""}
       </div>
     );
-  const text = told(data);
+  const text = remark(data);
   return (
     <div class={isBusy ? "answering is-busy" : "answering"} aria-busy={isBusy}>
-      {text !== "" && <p class="told">{text}</p>}
+      {text !== "" && <p class="remark">{text}</p>}
       {children(data)}
       <SourceLine source={source(data)} />
     </div>
@@ -120,7 +120,7 @@ export function SourceLine({ source }: { source: Source }) {
         </p>
       ))}
       {skipped.length > 0 && (
-        <p class="note">Not narrowed by {skipped.join(", ")}: this table does not tell.</p>
+        <p class="note">Not narrowed by {skipped.join(", ")}: this table has no such column.</p>
       )}
       <button type="button" class="link" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         {isOpen ? "Hide the question" : "Show the question"}

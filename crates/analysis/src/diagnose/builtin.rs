@@ -41,11 +41,12 @@ const TEXTS: &[(&str, &str)] = rules![
     "timer-resolution",
 ];
 
+// A rule without a title or sentence is skipped rather than a panic; a test below keeps that from happening.
 static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     TEXTS.iter().filter_map(|(name, text)| Some(Rule::read(name, text)?.in_library(text))).collect()
 });
 
-/// All of them.
+/// All rules of the program.
 #[must_use]
 pub fn rules() -> &'static [Rule] {
     &RULES
@@ -67,9 +68,9 @@ mod tests {
         names.sort_unstable();
         assert_eq!(files, names, "each file is listed, and each is a rule");
         for rule in rules() {
-            let told = [&rule.title, &rule.sentence, &rule.why, &rule.fix, &rule.not_proved, &rule.cards];
+            let texts = [&rule.title, &rule.sentence, &rule.why, &rule.fix, &rule.not_proved, &rule.cards];
             assert!(
-                told.iter().all(|text| !text.is_empty()),
+                texts.iter().all(|text| !text.is_empty()),
                 "{}: a line of its header is missing",
                 rule.name
             );

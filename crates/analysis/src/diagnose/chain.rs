@@ -1,5 +1,5 @@
-//! The chain of waits behind a finding: whom the victim waited for in the longest piece, whom that one, down
-//! to the root.
+//! The chain of waits behind a finding: whom the victim waited for in the longest piece, whom that thread
+//! waited for, and so on down to the root.
 
 use etwkit_query::Session;
 use etwkit_query::dump::Top;
@@ -12,14 +12,14 @@ use crate::chain::{Chain, ChainContext, ChainRequest, ChainRow};
 use crate::root::RootKind;
 use crate::wait::{WaitRequest, WaitSort};
 
-/// A piece is explained by the chain of a wait that fills at least the half of it: the rest is CPU or time
-/// ready, about which the wait says nothing.
+/// A wait must fill at least half of a piece for its chain to explain the piece: the rest is CPU or ready
+/// time, about which the wait says nothing.
 const LEAST_SHARE: i64 = 2;
 /// Between names and ids, as in the sentences of findings.
 const GAP: &str = " ";
 
-/// Lines of the chain of the longest wait in the longest piece of a finding, that of the victim first;
-/// nothing where the piece is no wait.
+/// The chain of the longest wait in the longest piece of a finding, one line for each wait, the victim's
+/// first; nothing where the piece is not a wait.
 pub(super) fn of(session: &Session, finding: &FindingRow, known: &ChainContext) -> Result<Option<String>> {
     let FindingRow { tid: Some(tid), thread_key, at_ns: Some(from), longest_ns: Some(length), .. } = finding
     else {
@@ -33,13 +33,13 @@ pub(super) fn of(session: &Session, finding: &FindingRow, known: &ChainContext) 
             top: Top { count: Some(1), ..Top::default() },
             ..WaitRequest::default()
         },
-        // A sleep that a rule reports is one that a process suffers from.
+        // Chains leave out sleeps by default; one that a rule reports is one that a process suffers from.
         all_waits: true,
     };
     let chains = request.ask_of(session, known)?;
     let is_it = |chain: &&Chain| {
         let wait = chain.links.first();
-        // A range chooses waits that reach into it, and ids of threads are used again.
+        // A range also selects waits that only reach into it, and thread ids are reused.
         let is_inside =
             wait.is_some_and(|wait| wait.thread_key == *thread_key && wait.start_ns >= Some(*from));
         is_inside && chain.total_wait_ns().saturating_mul(LEAST_SHARE) >= *length
@@ -64,7 +64,7 @@ fn text(chain: &Chain) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// What the last one waited for.
+/// What the last thread of the chain waited for.
 fn root(root: &ChainRow) -> String {
     match root.kind.as_str() {
         "thread_ran" => {

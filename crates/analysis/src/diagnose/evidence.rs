@@ -9,12 +9,12 @@ use super::sentence::fill;
 pub struct Printed {
     /// The command line, without the program and the extract.
     pub line: String,
-    /// What people get to read.
+    /// The text that it prints.
     pub text: String,
 }
 
-/// A line of evidence of a rule with the values of a row; nothing where it names one that is null in this
-/// row. Each word is filled by itself, so that no name of a trace becomes a second word or an option.
+/// A line of evidence of a rule with the values of a row; nothing where it names a column that is null in
+/// this row. Each word is filled separately, so that no name from a trace becomes a second word or an option.
 pub(super) fn line<'v>(template: &str, value: impl Fn(&str) -> Option<&'v AnyValue>) -> Option<String> {
     // A column that is null would leave an option without its value, which then means something else.
     let mut named = template.split('{').skip(1).filter_map(|rest| rest.split_once('}'));
@@ -32,8 +32,8 @@ pub(super) fn line<'v>(template: &str, value: impl Fn(&str) -> Option<&'v AnyVal
     Some(filled.collect::<Vec<_>>().join(" "))
 }
 
-/// A word of a line of evidence as every shell takes it. What would end its quotes or its line stands for any
-/// character, as in a pattern: lines of evidence lie one below the other.
+/// A word of a line of evidence, quoted so that every shell accepts it. A character that would end the quotes
+/// or the line becomes `?`, which matches any character in a pattern.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:,%+=".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
@@ -42,7 +42,7 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace(|c: char| c == '\'' || c.is_control(), "?"))
 }
 
-/// The words of a command line, as a shell takes it apart: what stands between quotes is one.
+/// The words of a command line as a shell splits it: what stands between quotes is one word.
 #[must_use]
 pub fn words(line: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
@@ -51,6 +51,7 @@ pub fn words(line: &str) -> Vec<String> {
             Some(open) if letter == open => quote = None,
             None if letter == '\'' || letter == '"' => {
                 quote = Some(letter);
+                // An empty pair of quotes is a word, too.
                 word.get_or_insert_default();
             }
             None if letter.is_whitespace() => words.extend(word.take()),
@@ -115,7 +116,7 @@ mod tests {
         let line = |template| line(template, |name| value(name).map(|(_, value)| value));
         assert_eq!(line("dump wait --process {pid}").as_deref(), Some("dump wait --process 12"));
         assert_eq!(line("dump user-lock --process {told_pid} --details"), None);
-        // A column that the rule does not have is a slip, and seen.
+        // A column that the rule does not have is a mistake in the rule: the line stays, so that it is seen.
         assert_eq!(line("dump wait --process {nobody}").as_deref(), Some("dump wait --process ''"));
     }
 }

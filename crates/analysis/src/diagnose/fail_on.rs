@@ -5,22 +5,22 @@ use etwkit_query::range::{Range, Unit};
 
 use super::finding::FindingRow;
 
-/// Words of `--fail-on`, of which one is enough.
+/// Words of `--fail-on`; a finding that one of them hits is enough.
 #[derive(Debug, Clone)]
 pub(super) struct FailOn(Vec<Word>);
 
 #[derive(Debug, Clone)]
 enum Word {
-    /// Whatever costs time.
+    /// Any finding that costs time.
     Any,
-    /// Whatever costs so much.
+    /// Any finding that costs at least this much.
     Cost(Range),
-    /// Findings of rules, notes, too.
+    /// Findings of rules with this name, including notes.
     Rule(TextFilter),
 }
 
 impl FailOn {
-    /// Reads `any`, `500ms`, names of rules, or several of them with commas between.
+    /// Reads `any`, `500ms` or names of rules, several of them separated by commas.
     pub(super) fn parse(text: &str, rules: &[&str]) -> Result<Self, String> {
         text.split(',').map(|word| Word::parse(word.trim(), rules)).collect::<Result<_, _>>().map(Self)
     }
@@ -40,17 +40,20 @@ impl Word {
         if word == "any" {
             return Ok(Self::Any);
         }
+        // No rule of the program starts with a digit, so a mistyped time gets the message about times.
         if word.starts_with(|c: char| c.is_ascii_digit()) {
             let range = Range::parse(&format!("{word}.."), Unit::Milliseconds);
             return range
                 .map(Self::Cost)
-                .map_err(|_| format!("expected a time as 500ms or 2s, found {word:?}"));
+                .map_err(|_| format!("expected a time such as 500ms or 2s, found {word:?}"));
         }
         let name = TextFilter::parse(word);
         if !word.is_empty() && rules.iter().any(|rule| name.matches(Some(rule))) {
             return Ok(Self::Rule(name));
         }
-        Err(format!("expected any, a time as 500ms, or a rule of `diagnose --explain all`, found {word:?}"))
+        Err(format!(
+            "expected any, a time such as 500ms, or a rule of `diagnose --explain all`, found {word:?}"
+        ))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Rows of rules become findings: one for each culprit, whatever the number of its victims.
+//! Rows of rules become findings: one for each culprit, however many victims it has.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -17,41 +17,41 @@ etwkit_query::declare! {
     pub row FindingRow {
         number: i64 = "Number of the finding in this diagnosis, from 1.",
         rule: String = "Rule that found it.",
-        severity: String = "`cost`, or `note` for what is only to be known.",
+        severity: String = "`cost`, or `note` for something that is good to know but costs nothing.",
         title: String = "What the rule finds.",
         sentence: String = "What was found, as a sentence.",
         culprit: String = "What is to blame: a driver, process, server, file or setting.",
         cost_ns: Option<i64> = "Time in which at least one victim could not go on because of it; null for notes.",
         cost_percent: Option<f64> = "Share of the recording that this is.",
-        process_key: Option<i64> = "Process that it cost most; null where it is none.",
+        process_key: Option<i64> = "Process that it cost most; null where no process is the victim.",
         pid: Option<i64> = "Its id.",
         process: Option<String> = "Its name.",
-        victims: String = "All processes that it cost something, the first ones with how much.",
-        count: Option<i64> = "How often.",
-        longest_ns: Option<i64> = "Longest piece.",
-        from_ns: Option<i64> = "Begin of the first piece.",
+        victims: String = "All processes that it cost something, the first ones with their cost.",
+        count: Option<i64> = "How often it happened.",
+        longest_ns: Option<i64> = "Length of the longest piece.",
+        from_ns: Option<i64> = "Start of the first piece.",
         to_ns: Option<i64> = "End of the last piece.",
-        at_ns: Option<i64> = "Begin of the longest piece.",
+        at_ns: Option<i64> = "Start of the longest piece.",
         thread_key: Option<i64> = "Thread of the longest piece.",
         tid: Option<i64> = "Its id.",
         stack_id: Option<i64> = "Stack of the longest piece.",
         stack: Option<String> = "Its frames, innermost first.",
         chain: Option<String> = "Who waited for whom in the longest piece, the victim first, a line for each wait; null \
-            where it is no wait.",
+            where that piece is not a wait.",
         confidence: String = "`high`, `medium` or `low`, and why it is not high.",
         evidence: String = "Command lines that show the rows behind it, a line for each, without the program and the extract.",
-        why: String = "Why it is so.",
+        why: String = "Why this happens.",
         fix: String = "What to do about it.",
-        not_proved: String = "What does not follow from it.",
+        not_proved: String = "What the finding does not prove.",
     }
 
-    /// A rule that was asked.
+    /// A rule that was evaluated.
     pub row RuleRow {
         rule: String = "Rule.",
-        title: String = "What it finds.",
+        title: String = "What the rule finds.",
         state: String = "`found`, `nothing`, `not checked` or `failed`.",
-        found: i64 = "Findings.",
-        missing: Option<String> = "What it needs and was not recorded, or why it failed.",
+        found: i64 = "How many findings it has.",
+        missing: Option<String> = "What it needs but was not recorded, or why it failed.",
     }
 
     row Named {
@@ -100,7 +100,7 @@ pub(super) struct Findings<'s> {
     session: &'s Session,
     processes: HashMap<i64, Named>,
     recording: Recording,
-    /// Threads and stacks are read when there is something to say of them.
+    /// Threads and stacks, read only when a finding needs them.
     known: Option<ChainContext>,
     all: Vec<FindingRow>,
 }
@@ -121,7 +121,7 @@ impl<'s> Findings<'s> {
         })
     }
 
-    /// Adds what a rule found; returns how many findings that are.
+    /// Adds what a rule found; returns the number of findings.
     pub(super) fn add(&mut self, rule: &Rule, rows: Vec<AnyRow>) -> Result<usize> {
         // Sorted by name, so that findings of equal cost have the same order each time.
         let mut by_culprit: BTreeMap<String, Vec<AnyRow>> = BTreeMap::new();
@@ -131,7 +131,8 @@ impl<'s> Findings<'s> {
         }
         let found = by_culprit.len();
         for (culprit, mut rows) in by_culprit {
-            // The victim that it cost most speaks for all; equal ones in the order of the rule.
+            // The costliest victim represents all of them; the sort is stable, so that equal ones keep the
+            // order of the rule.
             rows.sort_by_key(|row| std::cmp::Reverse(whole(row, "cost_ns")));
             let finding = self.finding(rule, culprit, &rows)?;
             self.all.push(finding);
@@ -144,14 +145,14 @@ impl<'s> Findings<'s> {
         let first = rows.first().unwrap_or(&none);
         let process = whole(first, "process_key").and_then(|key| self.processes.get(&key)).cloned();
         let cost_ns = (!rule.is_note).then(|| {
-            // Costs of several victims overlap in time, so that they are not added up: without a total of the
-            // rule the largest one is certain.
+            // Costs of several victims may overlap in time, so they are not added up: without a total from
+            // the rule, the largest one is a lower bound that is certain.
             let costliest = rows.iter().filter_map(|row| whole(row, "cost_ns")).max();
             whole(first, "total_ns").or(costliest).unwrap_or_default()
         });
         let mut values = first.clone();
         let mut put = |name: &str, value: AnyValue| {
-            // Columns of the rule go before what is made here.
+            // A column of the rule takes precedence over a value that is derived here.
             values.entry(name.to_owned()).or_insert(value);
         };
         put("victim", AnyValue::Text(self.victim(rows)));
@@ -208,7 +209,7 @@ impl<'s> Findings<'s> {
         (whole > 0).then(|| cost_ns as f64 * 100.0 / whole as f64)
     }
 
-    /// Who suffers, in a few words: what a sentence says of the total has to be said of all of them.
+    /// Who suffers, in a few words: the sentence gives the total, so that it must cover all victims.
     fn victim(&self, rows: &[AnyRow]) -> String {
         let named: Vec<&Named> =
             rows.iter().filter_map(|row| self.processes.get(&whole(row, "process_key")?)).collect();
@@ -222,31 +223,31 @@ impl<'s> Findings<'s> {
         }
     }
 
-    /// Processes with what it cost each; those behind the first ones as a number.
+    /// Processes with what it cost each of them; after the first ones only how many more there are.
     fn victims(&self, rows: &[AnyRow]) -> String {
         let named: Vec<(&Named, Option<i64>)> = rows
             .iter()
             .filter_map(|row| Some((self.processes.get(&whole(row, "process_key")?)?, whole(row, "cost_ns"))))
             .collect();
-        let told = named.iter().take(NAMED_VICTIMS).map(|(process, cost)| match cost {
+        let first = named.iter().take(NAMED_VICTIMS).map(|(process, cost)| match cost {
             Some(cost) => format!("{} {}", called(process), duration(*cost)),
             None => called(process),
         });
         let more = named.len().saturating_sub(NAMED_VICTIMS);
         let more = (more > 0).then(|| format!("{more} more"));
-        told.chain(more).collect::<Vec<_>>().join(", ")
+        first.chain(more).collect::<Vec<_>>().join(", ")
     }
 
-    /// What a rule says of its rows counts less where events are missing.
+    /// How sure a finding is: less where events are missing, unless the rule itself says.
     fn confidence(&self, rule: &Rule, row: &AnyRow) -> String {
-        // What a rule says of this very row is better than what its header says of all.
-        if let Some(told) = text(row, "confidence") {
-            return told.to_owned();
+        // What a rule says about this row is more precise than what its header says about all rows.
+        if let Some(of_row) = text(row, "confidence") {
+            return of_row.to_owned();
         }
         match (rule.confidence.as_str(), self.recording.lost) {
             ("", 0) => "high".to_owned(),
             ("", _) => "medium: events of the recording are missing".to_owned(),
-            (told, _) => told.to_owned(),
+            (of_rule, _) => of_rule.to_owned(),
         }
     }
 
@@ -262,8 +263,8 @@ impl<'s> Findings<'s> {
         Ok((thread.map(|thread| thread.tid), stack.map(|stack| stacks.all(stack).join("\n"))))
     }
 
-    /// All of them, the costliest first; notes behind, in the order of the rules. With them what was read for
-    /// them.
+    /// All findings, the costliest first, then notes in the order of the rules; with them the threads and
+    /// stacks that were read for them.
     pub(super) fn sorted(self) -> (Vec<FindingRow>, Option<ChainContext>) {
         let Self { mut all, known, .. } = self;
         all.sort_by_key(|finding| std::cmp::Reverse(view::order(finding)));
@@ -271,7 +272,7 @@ impl<'s> Findings<'s> {
     }
 }
 
-/// A value where it is a pattern: what would end the pattern stands for any character.
+/// A value that is used as a pattern: `;`, which would start a second pattern, becomes `?`.
 fn in_pattern(value: &AnyValue) -> AnyValue {
     match value {
         AnyValue::Text(text) => AnyValue::Text(text.replace(';', "?")),

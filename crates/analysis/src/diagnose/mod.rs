@@ -1,4 +1,4 @@
-//! Diagnosis: rules are asked, and what they find is put into sentences, the costliest first.
+//! Diagnosis: rules are evaluated, and what they find is put into sentences, the costliest first.
 //!
 //! - `rule`, `builtin`: rules and their files
 //! - `recorded`: whether a trace has what a rule needs
@@ -7,7 +7,7 @@
 //! - `sentence`: templates
 //! - `fail_on`: what scripts ask a diagnosis to fail on
 //! - `question`, `view`: what front ends ask and show
-//! - `report`: findings as a file to hand on
+//! - `report`: findings as a file to pass on
 
 mod builtin;
 mod chain;
@@ -44,28 +44,28 @@ use fail_on::FailOn;
 use finding::Findings;
 use recorded::Recorded;
 
-/// Most rows of a rule that are looked at: the costliest come first.
+/// Most rows of a rule that are looked at. Rules sort the costliest first, so that only cheap ones are lost.
 const MOST_ROWS: usize = 10_000;
 
 etwkit_query::declare! {
-    /// Which rules are asked, and what is reported.
+    /// Which rules are evaluated, and what is reported.
     pub request DiagnoseRequest {
         /// Only these rules (*, ?, several with ;, ! excludes)
         rule: Option<String> = option("NAMES"),
-        /// Rules of your own, too: a file of SQL with a header for each
+        /// Also rules of your own: a file of SQL with a header for each rule
         rules: NamedFile<Rules> = option("FILE"),
-        /// Only findings that cost so much (ms); notes cost nothing
+        /// Only findings with this cost (ms); notes cost nothing
         cost: Range = option("A..B").unit(Unit::Milliseconds),
-        /// Leave out what is only to be known and costs nothing
+        /// Leave out notes: what is good to know but costs nothing
         without_notes: bool = option("").called("no-notes"),
         /// What is reported
         table: DiagnoseTable = option("NAME").shape(),
-        /// With each finding: why it is so, what to do, what it does not prove, the whole stack
+        /// With each finding: why it happens, what to do, what it does not prove, the whole stack
         details: bool = option("").output(),
-        /// End with exit code 3 if there is such a finding, else with 0: any, a time as 500ms that one costs
-        /// at least, or rules; several with commas
+        /// Exit with code 3 if there is such a finding, else with 0: any, a least cost such as 500ms, or
+        /// names of rules; several with commas
         fail_on: Option<String> = option("WHAT").called("fail-on").output(),
-        /// Only so many of the costliest findings
+        /// Only the N costliest findings
         top: Option<usize> = option("N").shape(),
     }
 }
@@ -74,24 +74,24 @@ etwkit_query::declare! {
     /// A table of a diagnosis.
     pub words DiagnoseTable {
         "findings" => Findings = "What was found.",
-        "rules" => Rules = "The rules that were asked, and what came of each.",
+        "rules" => Rules = "The rules that were evaluated, and the outcome of each.",
     }
 }
 
-/// What the rules say of a trace.
+/// What the rules say about a trace.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Diagnosis {
-    /// What was found, the costliest first, notes behind.
+    /// What was found, the costliest first, notes last.
     pub findings: Vec<FindingRow>,
-    /// Each rule that was asked, and what came of it.
+    /// Each rule that was evaluated, and its outcome.
     pub rules: Vec<RuleRow>,
-    /// Whether there is what it was asked to fail on; nothing if it was not asked to. Findings that filters
-    /// leave out count, too.
+    /// Whether one of the findings is one to fail on; `None` if nothing to fail on was given. Findings that
+    /// filters leave out count, too.
     pub fails: Option<bool>,
 }
 
 impl DiagnoseRequest {
-    /// The rules that are asked: those of the program, then those of the file.
+    /// The rules that are evaluated: those of the program, then those of the file.
     pub fn chosen(&self) -> impl Iterator<Item = &Rule> {
         let own = self.rules.content.as_deref().map_or(&[][..], |rules| rules.0.as_slice());
         let is_asked = |rule: &&Rule| {
@@ -109,13 +109,14 @@ impl DiagnoseRequest {
         self.fail_on.as_ref().map(read).transpose().map_err(wrong)
     }
 
-    /// Asks the rules, and follows the waits of what they find.
+    /// Evaluates the rules, and follows the waits behind what they find.
     ///
     /// # Errors
-    /// A rule of the program fails; one of the user that fails becomes a row that says so.
+    /// The session cannot be asked, or was cancelled; a rule that fails becomes a row that says so.
     pub fn ask(&self, session: &Session) -> Result<Diagnosis> {
         let (mut diagnosis, known) = self.asked(session)?;
-        // What windows and locks report of themselves is found without switches, too.
+        // Rules that use what windows and locks report about themselves find something without context
+        // switches, too, but there are no chains then.
         let Some(known) = known.filter(|_| session.has_rows("context_switch") == Some(true)) else {
             return Ok(diagnosis);
         };
@@ -125,8 +126,8 @@ impl DiagnoseRequest {
         Ok(diagnosis)
     }
 
-    /// Asks the rules alone, for those who do not show chains of waits: following them reads context switches
-    /// for each finding.
+    /// Evaluates the rules alone, for callers that show no chains of waits: following these reads context
+    /// switches for each finding.
     ///
     /// # Errors
     /// Those of [`Self::ask`].
@@ -142,9 +143,9 @@ impl DiagnoseRequest {
             self.chosen().map(|rule| (rule, recorded.missing(session, rule))).collect();
         let can_be_asked = chosen.iter().filter(|(_, missing)| missing.is_none());
         let mut answers = two_at_a_time(session, &can_be_asked.map(|(rule, _)| *rule).collect::<Vec<_>>());
-        let mut told = Vec::new();
+        let mut rules = Vec::new();
         for (rule, missing) in &chosen {
-            told.push(match missing {
+            rules.push(match missing {
                 Some(missing) => RuleRow::not_checked(rule, missing),
                 None => match answers.pop_front() {
                     Some(answer) => found(rule, answer, &mut findings)?,
@@ -153,11 +154,11 @@ impl DiagnoseRequest {
             });
         }
         let (mut findings, known) = findings.sorted();
-        // Before findings are left out, since filters and `--top` are for readers.
+        // Before filters and `--top` drop findings: these are for readers, the exit code is for scripts.
         let fails = fail_on.map(|fail_on| findings.iter().any(|finding| fail_on.is_hit(finding)));
         findings.retain(|finding| match finding.cost_ns {
             Some(cost) => self.cost.contains(Some(cost)),
-            // A note has no cost, so that no limit of costs lets it pass.
+            // A note has no cost, so it fits no limit on the cost.
             None => !self.without_notes && self.cost.is_unlimited(),
         });
         if let Some(top) = self.top.filter(|top| *top > 0) {
@@ -166,17 +167,18 @@ impl DiagnoseRequest {
         for (finding, number) in findings.iter_mut().zip(1..) {
             finding.number = number;
         }
-        Ok((Diagnosis { findings, rules: told, fails }, known))
+        Ok((Diagnosis { findings, rules, fails }, known))
     }
 }
 
 /// The rows of a rule, and whether there are more.
 type Rows = etwkit_query::Result<(Vec<AnyRow>, bool)>;
 
-/// Asks rules, two at a time: much of a rule is work for one processor, as planning it and putting its few
-/// rows together. More at a time would need as much more memory. Answers come in the order of the rules.
+/// Evaluates rules, two at a time: much of a rule is work for one processor, such as planning it and putting
+/// its few rows together. More at a time would need more memory for each. Answers come in the order of the
+/// rules.
 fn two_at_a_time(session: &Session, rules: &[&Rule]) -> VecDeque<Rows> {
-    // A thread that is done takes the next rule: halves of the list would take very different times.
+    // A thread that is done takes the next rule: two halves of the list would take very different times.
     let next = AtomicUsize::new(0);
     let ask = || -> Vec<(usize, Rows)> {
         let mut answers = Vec::new();
@@ -202,7 +204,7 @@ fn found(rule: &Rule, answer: Rows, findings: &mut Findings<'_>) -> Result<RuleR
             let found = findings.add(rule, rows)?;
             Ok(RuleRow::asked(rule, found, is_cut))
         }
-        // One rule that fails, of a user as a rule, keeps none of the others from having its say.
+        // A rule that fails, usually one of the user's, must not hide what the others find.
         Err(error) if !matches!(error, etwkit_query::Error::Cancelled) => {
             Ok(RuleRow::failed(rule, &error.to_string()))
         }

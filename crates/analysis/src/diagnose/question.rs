@@ -25,8 +25,8 @@ impl Question for DiagnoseRequest {
 
     fn answer_for_people(&self, session: &Session) -> Result<Answer> {
         match self.table {
-            // Text has the chains among the details.
-            DiagnoseTable::Findings if !self.details => Ok(self.told(self.ask_without_chains(session)?)),
+            // Text shows the chains only among the details.
+            DiagnoseTable::Findings if !self.details => Ok(self.shown(self.ask_without_chains(session)?)),
             _ => self.answer(session),
         }
     }
@@ -42,15 +42,16 @@ impl Question for DiagnoseRequest {
 
 impl DiagnoseRequest {
     fn findings(&self, session: &Session) -> Result<Answer> {
-        self.ask(session).map(|diagnosis| self.told(diagnosis))
+        self.ask(session).map(|diagnosis| self.shown(diagnosis))
     }
 
-    fn told(&self, diagnosis: Diagnosis) -> Answer {
+    fn shown(&self, diagnosis: Diagnosis) -> Answer {
         let Diagnosis { findings, rules, fails } = diagnosis;
         let shown = Shown { details: self.details };
         let head = Line::heading(headline(&findings, &rules));
         let is_empty = findings.is_empty();
         let answer = Answer::rows(&shown, &FINDINGS, findings).with_head([head]);
+        // Titles above no rows would say nothing; the headline already says that nothing was found.
         let answer = if is_empty { answer.showing(Shows::Sums) } else { answer };
         answer.with_foot(not_checked(&rules)).with_verdict(fails)
     }

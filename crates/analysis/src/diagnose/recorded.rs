@@ -17,7 +17,7 @@ etwkit_query::declare! {
     }
 }
 
-/// What needs two topics.
+/// A word for two topics that rules need together.
 const SAMPLES_WITH_STACKS: &str = "samples with stacks";
 
 /// What a trace recorded.
@@ -40,7 +40,7 @@ impl Recorded {
         Ok(Self { topics })
     }
 
-    /// What a rule needs and the extract does not have, and how it is recorded; `None` if all is there.
+    /// What a rule needs and the extract does not have, and how to record it; `None` if nothing is missing.
     pub(super) fn missing(&self, session: &Session, rule: &Rule) -> Option<String> {
         rule.needs.iter().find_map(|need| self.lacks(session, need))
     }
@@ -49,11 +49,12 @@ impl Recorded {
         if need == SAMPLES_WITH_STACKS {
             return ["CPU samples", "stacks"].into_iter().find_map(|need| self.lacks(session, need));
         }
-        // The first alternative is the one that is named, since rules list the better one first.
+        // The first alternative is the one that is named as missing, since rules list the better one first.
         if let Some((one, other)) = need.split_once(" or ") {
             return self.lacks(session, one).filter(|_| self.lacks(session, other).is_some());
         }
-        // Tables that any of several topics fills, and tables and topics that nothing is said about.
+        // One recorded topic of several that fill a table is enough. What no topic mentions passes here, and
+        // is looked up among the tables below.
         let topics = self.topics.get(need).map_or(&[][..], Vec::as_slice);
         if let Some(first) = topics.first().filter(|_| topics.iter().all(|topic| !topic.is_recorded)) {
             let how = first.recorded_by.as_deref().filter(|how| !how.is_empty());

@@ -1,4 +1,4 @@
-//! Findings as a file to hand on: a page of HTML, or Markdown for an issue or a mail.
+//! Findings as a file to pass on: a page of HTML, or Markdown for an issue or a mail.
 
 use std::fmt::{Display, Formatter, Result, Write as _};
 
@@ -21,7 +21,7 @@ pub struct Reported {
     pub diagnosis: Diagnosis,
 }
 
-/// Columns of the table of findings; those of numbers stand at the right.
+/// Columns of the table of findings, and whether they are numbers, which are aligned to the right.
 const COLUMNS: [(&str, bool); 8] = [
     ("#", true),
     ("Cost", true),
@@ -37,7 +37,7 @@ const COLUMNS: [(&str, bool); 8] = [
 fn cells(finding: &FindingRow) -> [String; COLUMNS.len()] {
     let percent = finding.cost_percent.map(|percent| format!("{percent:.1} %")).unwrap_or_default();
     let victim = finding.process.as_ref().zip(finding.pid).map(|(name, pid)| format!("{name} ({pid})"));
-    // Seconds from the start of the trace, as everywhere.
+    // Seconds from the start of the trace, as in the other answers.
     let from = finding.at_ns.or(finding.from_ns).map(|ns| format!("{:.3} s", ns as f64 / 1e9));
     [
         finding.number.to_string(),
@@ -51,7 +51,7 @@ fn cells(finding: &FindingRow) -> [String; COLUMNS.len()] {
     ]
 }
 
-/// What is known of a finding beside its row, in the order in which people want to know it.
+/// What is known about a finding besides its row, in the order in which people want to know it.
 fn details(finding: &FindingRow) -> impl Iterator<Item = (&'static str, &str)> {
     let all: [(&'static str, &str); 4] = [
         ("What to do", &finding.fix),
@@ -152,7 +152,7 @@ fn write_one(page: &mut String, (trace, finding): (&str, &FindingRow), evidence:
     writeln!(page, "</dl>")
 }
 
-/// Text of Markdown: whatever could be markup is escaped, line breaks become blanks.
+/// Text in Markdown: whatever could be markup is escaped, line breaks become spaces.
 struct Plain<'t>(&'t str);
 
 impl Display for Plain<'_> {
@@ -160,6 +160,7 @@ impl Display for Plain<'_> {
         for letter in self.0.chars() {
             match letter {
                 '\n' | '\r' | '\t' => f.write_char(' ')?,
+                // `@` and `#` are among them since trackers make links to people and issues of them.
                 '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '<' | '>' | '#' | '|' | '~' | '&' | '!'
                 | '@' => {
                     f.write_char('\\')?;
@@ -248,7 +249,7 @@ impl Rule {
             let default = one.default.unwrap_or_default();
             ("threshold", format!("{} = {default}: {}", one.name, one.doc))
         };
-        let told = [
+        let texts = [
             ("rule", self.name.clone()),
             ("why", self.why.clone()),
             ("fix", self.fix.clone()),
@@ -256,7 +257,7 @@ impl Rule {
             ("needs", self.needs.join(", ")),
         ];
         let evidence = self.evidence.iter().map(|line| ("evidence", format!("etwkit {line}")));
-        let all = told.into_iter().chain(self.thresholds().map(threshold)).chain(evidence);
+        let all = texts.into_iter().chain(self.thresholds().map(threshold)).chain(evidence);
         all.filter(|(_, text)| !text.is_empty()).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! Rules: SQL with a header that says what its rows mean. Those that come with the program and those of a
+//! Rules: SQL with a header that says what its rows mean. The rules that come with the program and those of a
 //! team have the same form, see `docs/diagnose.md`.
 
 use std::borrow::Cow;
@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use etwkit_query::library::{Param, Query};
 use etwkit_query::xml::FileError;
 
-/// Most rules of a file, and bytes of it.
+/// Most rules in a file, and most bytes of it: a file that is far larger is not one of rules.
 const MAX_RULES: usize = 1000;
 const MAX_BYTES: usize = 4 << 20;
 
@@ -24,19 +24,19 @@ pub struct Rule {
     pub name: String,
     /// What it finds, in a few words.
     pub title: String,
-    /// Cards of the rule book that it is made for.
+    /// Cards of the rule book that it implements.
     pub cards: String,
-    /// Whether its rows are only to be known; else each costs a process time.
+    /// Whether its rows are only good to know; otherwise each costs a process time.
     pub is_note: bool,
-    /// What is said of a row, with `{column}`.
+    /// What is said about a row, with `{column}` for its values.
     pub sentence: String,
-    /// Why it is so.
+    /// Why this happens.
     pub why: String,
     /// What to do about it.
     pub fix: String,
-    /// What does not follow from it.
+    /// What a finding does not prove.
     pub not_proved: String,
-    /// How sure it is, and why.
+    /// How sure a finding is, and why.
     pub confidence: String,
     /// Tables and topics that have to be recorded.
     pub needs: Vec<String>,
@@ -53,7 +53,7 @@ struct Header {
 }
 
 impl Header {
-    /// Reads the comments above the SQL: `-- key: value`, and `--   more` of it.
+    /// Reads the comments above the SQL: `-- key: value`, and `--   more` that continues the value.
     fn read(text: &str) -> Self {
         let mut header = Self::default();
         for line in text.lines() {
@@ -109,7 +109,7 @@ impl Rule {
         })
     }
 
-    /// The rule as it comes with the program: its question has its place in the library of SQL.
+    /// This rule as one of the program: its question has a place in the library of SQL.
     pub(super) fn in_library(self, text: &'static str) -> Self {
         let query = Query::of_program(format!("{AREA}/{}", self.name), text);
         Self { query, ..self }
@@ -141,7 +141,7 @@ impl Rules {
     /// Reads a file.
     ///
     /// # Errors
-    /// It is no text, has no rule or too many, or a rule lacks its title or sentence.
+    /// The file is not text, has no rule or too many, or a rule lacks its title or sentence.
     pub fn parse(file: &str, bytes: &[u8]) -> Result<Self, FileError> {
         let wrong =
             |line: usize, expected: &str, found: &str| FileError::at_line(file, line, expected, found, HINT);
@@ -172,7 +172,8 @@ impl Rules {
     }
 }
 
-/// The rules of a text: line, name, and what stands below.
+/// The rules in a text: line, name, and what stands below. What precedes the first rule is a comment of the
+/// file.
 fn parts(text: &str) -> Vec<(usize, &str, String)> {
     let mut parts: Vec<(usize, &str, String)> = Vec::new();
     for (line, number) in text.lines().zip(1..) {

@@ -4,7 +4,7 @@
 use etwkit_query::dump::any_rows::AnyValue;
 use etwkit_query::numbers::Numbers;
 
-/// Fills a template. What no value has stays empty; braces without a partner stay as they are.
+/// Fills a template. A name without a value becomes nothing; braces without a partner stay as they are.
 pub(super) fn fill<'v>(template: &str, value: impl Fn(&str) -> Option<&'v AnyValue>) -> String {
     filled(template, &value)
 }
@@ -25,7 +25,7 @@ fn filled<'v>(template: &str, value: &dyn Fn(&str) -> Option<&'v AnyValue>) -> S
     text + rest
 }
 
-/// Where the brace is that closes one in front of the text.
+/// Where the brace is that closes the one in front of this text.
 fn partner(text: &str) -> Option<usize> {
     let mut open = 1_usize;
     let closes = |letter: char| {
@@ -42,7 +42,7 @@ fn partner(text: &str) -> Option<usize> {
 /// What stands between two braces.
 fn place<'v>(inner: &str, value: &dyn Fn(&str) -> Option<&'v AnyValue>) -> String {
     let (name, forms) = inner.split_once('|').map_or((inner, None), |(name, forms)| (name, Some(forms)));
-    // `{total}` is the column `total_ns`: the unit need not be written.
+    // `{total}` is also the column `total_ns`: sentences need not name the unit.
     let long = format!("{name}_ns");
     let found = value(name).map(|value| (name, value)).or_else(|| Some((&*long, value(&long)?)));
     let Some((name, found)) = found else { return String::new() };
@@ -65,19 +65,19 @@ fn write(name: &str, value: &AnyValue) -> String {
         (value, "bytes") => numbers.bytes(value.whole().unwrap_or_default(), ["KiB", "MiB", "GiB", "TiB"]),
         (AnyValue::Whole(number), "percent") => format!("{number} %"),
         (AnyValue::Number(number), "percent") => format!("{} %", significant(*number)),
-        // Names of things have no groups of digits.
+        // Ids are names, and have no groups of digits.
         (AnyValue::Whole(number), "pid" | "tid" | "id" | "key") => number.to_string(),
         (AnyValue::Whole(number), _) => numbers.whole(*number),
         (AnyValue::Number(number), _) => significant(*number),
     }
 }
 
-/// A length of time with three digits that count: `1.19 s`, `138 ms`, `12.5 µs`.
+/// A length of time with three significant digits: `1.19 s`, `138 ms`, `12.5 µs`.
 pub(super) fn duration(ns: i64) -> String {
     let size = ns.unsigned_abs();
     let (unit, name) = match size {
         0..1_000 => return format!("{ns} ns"),
-        // What would round up to a thousand is written with the next unit.
+        // What would round up to 1000 of a unit is written with the next larger one.
         1_000..999_500 => (1e3, "µs"),
         999_500..999_500_000 => (1e6, "ms"),
         _ => (1e9, "s"),
@@ -85,9 +85,9 @@ pub(super) fn duration(ns: i64) -> String {
     format!("{} {name}", significant(ns as f64 / unit))
 }
 
-/// A number with three digits that count, and no more than are needed.
+/// A number with about three significant digits.
 fn significant(number: f64) -> String {
-    // Limits lie half a digit below 100, 10 and 0.1, where rounding makes one digit more.
+    // Limits lie half a digit below 100, 10 and 0.1: from there on, rounding would give one digit more.
     let digits = match number.abs() {
         0.0 => 0,
         size if size >= 99.95 => 0,
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_have_three_digits_that_count() {
+    fn times_have_three_significant_digits() {
         let of = [0, 999, 1_500, 999_499, 999_500, 138_000_000, 999_600_000, 1_187_823_400, 95_000_000_000];
         let texts = of.map(duration);
         assert_eq!(

@@ -1,4 +1,4 @@
-//! How findings are shown: a line for each with what it costs, and what is known of it below.
+//! How findings are shown: a line for each with what it costs, and what is known about it below.
 
 use etwkit_query::question::Format::{Fixed, Moment, Process, Whole, Word};
 use etwkit_query::question::{Column, Line, ProcessCell, Ranked, Value, View};
@@ -6,10 +6,10 @@ use etwkit_query::question::{Column, Line, ProcessCell, Ranked, Value, View};
 use super::finding::{FindingRow, RuleRow};
 use super::sentence::duration;
 
-/// What people want to see of findings.
+/// How much of a finding is shown.
 #[derive(Clone)]
 pub(super) struct Shown {
-    /// All that is known of each.
+    /// All that is known about each.
     pub(super) details: bool,
 }
 
@@ -46,7 +46,7 @@ pub(super) const RULES: View<Shown, RuleRow> = View::new(
 )
 .ranking(|_| Ranked::No);
 
-/// What findings are ordered by: their cost; notes have less than any cost.
+/// What findings are ordered by: their cost. Notes have none, and come after any finding with one.
 pub(super) fn order(row: &FindingRow) -> i64 {
     row.cost_ns.unwrap_or(-1)
 }
@@ -62,9 +62,9 @@ fn cost(row: &FindingRow) -> String {
     row.cost_ns.map_or_else(|| "note".to_owned(), duration)
 }
 
-/// Lines below a finding: its fix and evidence, with details all that is known.
+/// Lines below a finding: its fix and evidence, or with details all that is known.
 fn below(shown: &Shown, row: &FindingRow) -> Vec<Line> {
-    let told =
+    let labelled =
         |label: &str, text: &str| (!text.is_empty()).then(|| Line::new(format!("        {label:<11}{text}")));
     // The sentence of the costliest finding stands above all.
     let is_first = row.number == 1 && row.cost_ns.is_some();
@@ -73,20 +73,20 @@ fn below(shown: &Shown, row: &FindingRow) -> Vec<Line> {
         lines.push(Line::new(format!("        {}", row.sentence)));
     }
     if shown.details {
-        lines.extend(told("why", &row.why));
-        lines.extend(told("not proved", &row.not_proved));
-        lines.extend(told("victims", &row.victims));
-        lines.extend(told("confidence", &row.confidence));
+        lines.extend(labelled("why", &row.why));
+        lines.extend(labelled("not proved", &row.not_proved));
+        lines.extend(labelled("victims", &row.victims));
+        lines.extend(labelled("confidence", &row.confidence));
     }
-    lines.extend(told("fix", &row.fix));
+    lines.extend(labelled("fix", &row.fix));
     for (evidence, label) in row.evidence.lines().zip(["evidence"].into_iter().chain(std::iter::repeat(""))) {
-        lines.extend(told(label, &format!("etwkit {evidence}")));
+        lines.extend(labelled(label, &format!("etwkit {evidence}")));
     }
     if shown.details {
         for (label, text) in [("chain", &row.chain), ("stack", &row.stack)] {
             let labels = [label].into_iter().chain(std::iter::repeat(""));
             let parts = text.iter().flat_map(|text| text.lines());
-            lines.extend(parts.zip(labels).filter_map(|(part, label)| told(label, part)));
+            lines.extend(parts.zip(labels).filter_map(|(part, label)| labelled(label, part)));
         }
     }
     lines

@@ -5,12 +5,14 @@ use std::collections::HashMap;
 use super::rows::{Change, CounterChange};
 use super::totals::{Sums, Totals};
 
-/// What lasts so many times as long on one side is marked as longer: noise does not reach that far.
+/// What lasts more than this many times as long on one side is marked as longer: noise does not reach that
+/// far.
 const MUCH_LONGER: f64 = 3.0;
 
-/// Change of cycles for each instruction, in per cent, that says that something else was in the way...
+/// Change of the cycles per instruction, in per cent, from which on something else was in the way, provided
+/// that the instructions differ by less than [`SAME_WORK_PERCENT`].
 const INTERFERENCE_PERCENT: f64 = 10.0;
-/// ...if the instructions differ by less than this.
+/// Difference in instructions, in per cent, below which both sides did the same work.
 const SAME_WORK_PERCENT: f64 = 3.0;
 
 /// What differences are measured by.
@@ -20,17 +22,17 @@ pub(super) struct Scale {
     pub wall_ns: Option<i64>,
     /// Smaller differences are noise.
     pub noise_ns: i64,
-    /// And so are those with a smaller share of the larger side, in per cent.
+    /// Differences that are a smaller share of the larger side, in per cent, are noise, too.
     pub noise_percent: f64,
-    /// The process whose lifetime the wall times are: its rows explain them, and come first.
+    /// The process whose lifetime the wall times are: its rows explain them, and are shown first.
     pub process: Option<String>,
-    /// Rows are processes; others are of one.
+    /// Whether rows are processes; other rows belong to one.
     pub is_process: bool,
-    /// Rows are of code, which has what it calls in its times: see [`Scale::worth`].
+    /// Whether rows are code, whose times include what it calls: see [`Scale::worth`].
     pub is_code: bool,
 }
 
-/// Rows, ascending, and how many more differ by less than noise.
+/// Rows, ascending, and how many other rows differ by less than noise.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Compared<R> {
     pub rows: Vec<R>,
@@ -38,8 +40,8 @@ pub(super) struct Compared<R> {
 }
 
 impl Scale {
-    /// Whether a difference is more than noise. What one side alone has is compared with 0.
-    pub(super) fn tells(&self, a: i64, b: i64) -> bool {
+    /// Whether a difference is more than noise. What only one side has is compared with 0.
+    pub(super) fn is_real(&self, a: i64, b: i64) -> bool {
         let difference = b.saturating_sub(a).unsigned_abs();
         let larger = a.unsigned_abs().max(b.unsigned_abs());
         difference > 0
@@ -47,24 +49,25 @@ impl Scale {
             && difference as f64 * 100.0 >= self.noise_percent * larger as f64
     }
 
-    /// What a difference is worth: one that goes with the difference of wall times comes before all that go
-    /// against it; without such a difference the size alone counts. Code that was there before grows with all
-    /// that it calls: it is worth less by the share that both sides have, so that what is new comes first.
+    /// The weight of a difference for sorting: one in the direction of the difference of wall times comes
+    /// before all that go against it; if the wall times do not differ, the size alone counts. Code that was
+    /// there before grows with all that it calls: it weighs less by the share that both sides have, so that
+    /// what is new comes first.
     fn worth(&self, a: i64, b: i64) -> f64 {
         let difference = b.saturating_sub(a);
         let size = difference.unsigned_abs() as f64;
         let larger = a.unsigned_abs().max(b.unsigned_abs()).max(1) as f64;
-        // Times the share of the larger side that is new: 1 for what the other side does not have.
+        // Multiplied by the share of the larger side that is new: 1 for what the other side does not have.
         let size = if self.is_code { size * (size / larger) } else { size };
         match self.wall_ns.filter(|wall| *wall != 0) {
-            // Between -1 and 0: below all that go with the wall times, and larger ones still above smaller
-            // ones.
+            // Between -1 and 0: below all that go with the wall times, and still ordered by size among
+            // themselves.
             Some(wall) if (wall > 0) != (difference > 0) => -1.0 / (size + 1.0),
             _ => size,
         }
     }
 
-    /// Whether a row is the measured process, or of it.
+    /// Whether a row is the measured process or belongs to it.
     fn is_measured(&self, row: &Change) -> bool {
         let name = if self.is_process { Some(row.name.as_str()) } else { row.of.as_deref() };
         name.zip(self.process.as_deref()).is_some_and(|(name, process)| name.eq_ignore_ascii_case(process))
@@ -89,19 +92,21 @@ pub(super) fn changes(a: Sums, b: Sums, scale: &Scale) -> Compared<Change> {
     }
     let key = |row: &Change| (row.name.clone(), row.of.clone());
     let is_measured = |row: &Change| scale.is_measured(row);
-    // Ascending, as tables are: what explains most is the last row, and names of equals go backwards.
+    // Ascending, as all tables are: what explains most is the last row, and equal rows have their names in
+    // descending order.
     rows.sort_by(|(x, _), (y, _)| {
         let order = is_measured(x).cmp(&is_measured(y)).then(x.sort_value.total_cmp(&y.sort_value));
         order.then_with(|| key(y).cmp(&key(x)))
     });
     if scale.is_code {
-        tell_innermost(&mut rows);
+        show_innermost(&mut rows);
     }
     Compared { rows: rows.into_iter().map(|(row, _)| row).collect(), hidden }
 }
 
-/// Methods that call each other and nothing else have the same times: the innermost one is shown.
-fn tell_innermost(rows: &mut [(Change, f64)]) {
+/// Marks which rows are shown: methods that call each other and nothing else have the same times, of which
+/// the innermost one says most.
+fn show_innermost(rows: &mut [(Change, f64)]) {
     let times = |row: &Change| (row.of.clone(), row.of_time.clone(), row.a_ns, row.b_ns);
     let mut innermost = HashMap::new();
     for (at, (row, depth)) in rows.iter().enumerate() {
@@ -115,7 +120,7 @@ fn tell_innermost(rows: &mut [(Change, f64)]) {
     }
 }
 
-/// Names with what either side has.
+/// All names, each with the totals of both sides.
 fn paired(a: Sums, mut b: Sums) -> Vec<(String, Option<String>, [Option<Totals>; 2])> {
     let mut all = Vec::new();
     for (key, (name, of, totals)) in a {
@@ -126,7 +131,7 @@ fn paired(a: Sums, mut b: Sums) -> Vec<(String, Option<String>, [Option<Totals>;
     all
 }
 
-/// A time of both sides, by its name.
+/// The name of a time, and its value on both sides.
 type Times = (&'static str, Option<i64>, Option<i64>);
 
 fn change(name: String, of: Option<String>, [a, b]: [&Option<Totals>; 2], scale: &Scale) -> Option<Change> {
@@ -134,7 +139,7 @@ fn change(name: String, of: Option<String>, [a, b]: [&Option<Totals>; 2], scale:
     let (cpu, wait, ready) = (both(|t| t.cpu), both(|t| t.wait), both(|t| t.ready));
     let (time, duration) = (both(|t| t.time), both(|t| t.duration));
     let (count, bytes, timeouts) = (both(|t| t.count), both(|t| t.bytes), both(|t| t.timeouts));
-    // Who only waits on both sides waits longer where more was recorded, which says nothing.
+    // A process that only waits on both sides waits longer where more was recorded, which says nothing.
     let is_busy = [a, b].into_iter().flatten().any(|totals| totals.is_busy);
     let waits = if is_busy { wait } else { (None, None) };
     let times: [Times; 4] = [
@@ -143,7 +148,7 @@ fn change(name: String, of: Option<String>, [a, b]: [&Option<Totals>; 2], scale:
         ("ready", ready.0, ready.1),
         ("time", time.0, time.1),
     ];
-    // A time that one side did not record is no difference. What one side alone has is compared with nothing,
+    // A time that one side did not record is no difference. A row that only one side has is compared with 0,
     // in every time that is known.
     let is_of_one = a.is_none() || b.is_none();
     let known = times
@@ -152,7 +157,7 @@ fn change(name: String, of: Option<String>, [a, b]: [&Option<Totals>; 2], scale:
     let size = |(_, a, b): &Times| b.unwrap_or(0).saturating_sub(a.unwrap_or(0)).unsigned_abs();
     // max_by_key returns the last of equals: backwards that is the first, so that CPU goes before waiting.
     let (of_time, a_ns, b_ns) = known.rev().max_by_key(size)?;
-    if !scale.tells(a_ns.unwrap_or(0), b_ns.unwrap_or(0)) {
+    if !scale.is_real(a_ns.unwrap_or(0), b_ns.unwrap_or(0)) {
         return None;
     }
     let difference_ns = b_ns.unwrap_or(0).saturating_sub(a_ns.unwrap_or(0));
@@ -196,19 +201,19 @@ fn change(name: String, of: Option<String>, [a, b]: [&Option<Totals>; 2], scale:
     })
 }
 
-/// Whether it lasts so much longer on one side that both lengths say something.
+/// Whether it lasts much longer on one side, and long enough on both for the ratio to mean something.
 fn is_longer((a, b): (Option<i64>, Option<i64>), ratio: Option<f64>, scale: &Scale) -> bool {
     let is_long = |ns: Option<i64>| ns.is_some_and(|ns| ns > scale.noise_ns);
     let is_much = ratio.is_some_and(|ratio| !(1.0 / MUCH_LONGER..=MUCH_LONGER).contains(&ratio));
     is_much && is_long(a) && is_long(b)
 }
 
-/// What counters of both sides say: what both ran, ascending by how much its cycles for each instruction
-/// changed.
+/// Changes of processor counters, for what ran on both sides, ascending by the cycles that the change of the
+/// cycles per instruction costs or saves.
 pub(super) fn counters(a: Sums, b: Sums, noise_percent: f64) -> Compared<CounterChange> {
     let mut all = Compared { rows: Vec::new(), hidden: 0 };
     for (name, of, sides) in paired(a, b) {
-        // Counters of one side alone have no ratio to compare.
+        // Counters of only one side have no ratio to compare.
         let [Some(a), Some(b)] = sides else { continue };
         let change = |a: f64, b: f64| (a > 0.0).then(|| (b - a) * 100.0 / a);
         let cpi = a.cpi().zip(b.cpi()).and_then(|(a, b)| change(a, b));
@@ -238,7 +243,7 @@ pub(super) fn counters(a: Sums, b: Sums, noise_percent: f64) -> Compared<Counter
     all
 }
 
-/// Cycles that B took for its instructions and would not have taken as A.
+/// Cycles that B took for its instructions more or less than it would have with the ratio of A.
 fn cycles_more(a: &Totals, b: &Totals) -> f64 {
     let more = a.cpi().zip(b.cpi()).map_or(0.0, |(a, b)| (b - a).abs());
     more * b.instructions.unwrap_or(0) as f64
@@ -284,7 +289,7 @@ mod tests {
             ("new", 60, 0),
         ]);
         let Compared { rows, hidden } = changes(a, b, &SCALE);
-        let told: Vec<_> = rows
+        let found: Vec<_> = rows
             .iter()
             .map(|row| (row.name.as_str(), row.of_time.as_str(), row.difference_ns, row.only_in.as_deref()))
             .collect();
@@ -294,7 +299,7 @@ mod tests {
             ("new", "cpu", 60, Some("B")),
             ("slower", "wait", 700, None),
         ];
-        assert_eq!((told.as_slice(), hidden), (expected.as_slice(), 1));
+        assert_eq!((found.as_slice(), hidden), (expected.as_slice(), 1));
         assert_eq!(rows[3].explains_percent, Some(70.0));
         // Unless one is measured.
         let of_new = Scale { process: Some("New".to_owned()), ..SCALE };
@@ -303,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn of_code_what_is_new_comes_first_and_the_innermost_of_a_chain_is_told() {
+    fn new_code_comes_first_and_of_a_chain_of_calls_the_innermost_method_is_shown() {
         let side = |all: &[(&str, i64, f64)]| {
             let mut sums = Sums::new();
             for (name, wait, depth) in all {
@@ -315,13 +320,13 @@ mod tests {
         };
         let a = side(&[("Main", 500, 9.0), ("Swap", 500, 0.0)]);
         let b = side(&[("Main", 900, 9.0), ("Swap", 900, 0.0), ("Scan", 300, 2.0)]);
-        let told = |is_code| {
+        let shown = |is_code| {
             let rows = changes(a.clone(), b.clone(), &Scale { is_code, ..SCALE }).rows;
-            let told = rows.iter().rev().filter(|row| row.is_told);
-            told.map(|row| row.name.clone()).collect::<Vec<_>>()
+            let shown = rows.iter().rev().filter(|row| row.is_told);
+            shown.map(|row| row.name.clone()).collect::<Vec<_>>()
         };
-        assert_eq!(told(true), ["Scan", "Swap"], "300 of 300 are new, 400 of 900");
-        assert_eq!(told(false), ["Main", "Swap", "Scan"]);
+        assert_eq!(shown(true), ["Scan", "Swap"], "300 of 300 are new, 400 of 900");
+        assert_eq!(shown(false), ["Main", "Swap", "Scan"]);
     }
 
     #[test]
@@ -344,12 +349,12 @@ mod tests {
             add(&mut sums, "a.exe".to_owned(), None, counted);
             sums
         };
-        let told = |cycles, instructions| {
+        let compared = |cycles, instructions| {
             let rows = counters(side(1_000, 1_000), side(instructions, cycles), 5.0).rows;
             rows.first().map(|row| (row.cpi_change_percent, row.is_interference))
         };
-        assert_eq!(told(1_250, 1_000), Some((Some(25.0), true)));
-        assert_eq!(told(2_500, 2_000), Some((Some(25.0), false)), "it did more");
-        assert_eq!(told(1_010, 1_000), None);
+        assert_eq!(compared(1_250, 1_000), Some((Some(25.0), true)));
+        assert_eq!(compared(2_500, 2_000), Some((Some(25.0), false)), "it did more");
+        assert_eq!(compared(1_010, 1_000), None);
     }
 }

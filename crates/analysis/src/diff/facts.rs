@@ -1,4 +1,4 @@
-//! What both sides have that is no number: machine, modules, settings; and what limits a comparison.
+//! What both sides have besides numbers: machine, modules, settings; and what limits a comparison.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use super::rows::Fact;
 use super::side::{Recording, Side, Sides};
 use crate::Result;
 
-/// Values of settings that are listed for one name.
+/// Most values that are listed for one name.
 const MOST_VALUES: usize = 8;
 
 etwkit_query::declare! {
@@ -50,14 +50,13 @@ FROM system_config WHERE topic IN ('cpu', 'machine', 'platform')
   AND name NOT IN ('computer_name', 'kernel_base', 'service_events', 'pnp_devices', 'install_utc')
 ) WHERE value IS NOT NULL";
 
-/// Topics that are recorded: without any, a side has no such settings, and what the other one has says
-/// nothing.
+/// Topics that were recorded.
 const TOPICS: &str = "SELECT topic FROM topic WHERE is_recorded";
 
 /// Texts by topic and name.
 type Texts = BTreeMap<(String, String), BTreeSet<String>>;
 
-/// What the sides are.
+/// Facts that describe both sides: trace, part, machine.
 pub(super) fn sides(both: &Sides) -> Vec<Fact> {
     let [a, b] = &both.sides;
     let fact = |name: &str, text: &dyn Fn(&Side) -> Option<String>| Fact {
@@ -133,7 +132,7 @@ pub(super) fn remarks(both: &Sides) -> Result<Vec<String>> {
     Ok(all)
 }
 
-/// What one side alone recorded.
+/// Remarks about what only one side recorded.
 fn recorded(a: &Side, b: &Side) -> Result<Vec<String>> {
     let topics = |side: &Side| -> Result<BTreeSet<String>> {
         let topics = ask::<Topic>(&side.session, TOPICS)?;
@@ -148,7 +147,8 @@ fn recorded(a: &Side, b: &Side) -> Result<Vec<String>> {
     Ok(in_a.into_iter().chain(only("B", "A", of_b.difference(&of_a).collect())).collect())
 }
 
-/// Settings that differ, those of disks first. A topic that one side has nothing of was not recorded there.
+/// Settings that differ, those of disks first. A topic for which one side has no settings was not recorded
+/// there.
 pub(super) fn settings(_: &DiffRequest, both: &Sides) -> Result<Vec<Fact>> {
     let texts = |side: &Side| -> Result<Texts> {
         let mut texts = Texts::new();
@@ -162,10 +162,11 @@ pub(super) fn settings(_: &DiffRequest, both: &Sides) -> Result<Vec<Fact>> {
     let topics =
         |texts: &Texts| -> BTreeSet<String> { texts.keys().map(|(topic, _)| topic.clone()).collect() };
     let (of_a, of_b) = (topics(&a), topics(&b));
-    // Else every service or disk of a trace that has such a list would differ from one that has none.
+    // Otherwise every service or disk of a trace with such a list would differ from a trace without one.
     a.retain(|(topic, _), _| of_b.contains(topic));
     b.retain(|(topic, _), _| of_a.contains(topic));
     let mut all = differing(a, b);
+    // A write cache that is off, or another model of disk, explains more than any other setting.
     all.sort_by_key(|fact| fact.topic.as_deref() != Some("disk"));
     Ok(all)
 }
@@ -175,7 +176,7 @@ pub(super) fn versions_sql(asked: &DiffRequest) -> String {
     VersionRequest { processes: asked.processes.clone(), ..VersionRequest::default() }.sql()
 }
 
-/// Files of modules with other versions, then those of one side alone.
+/// Modules whose versions differ, then those that only one side has.
 pub(super) fn versions(asked: &DiffRequest, both: &Sides) -> Result<Vec<Fact>> {
     let texts = |session: &Session| -> Result<Texts> {
         let request = VersionRequest { processes: asked.processes.clone(), ..VersionRequest::default() };
@@ -189,7 +190,7 @@ pub(super) fn versions(asked: &DiffRequest, both: &Sides) -> Result<Vec<Fact>> {
     };
     let [a, b] = &both.sides;
     let mut all = differing(texts(&a.session)?, texts(&b.session)?);
-    // Another version explains more than a file that was not loaded, of which there are always some.
+    // Another version explains more than a file that was not loaded: there are always some of the latter.
     all.sort_by_key(|fact| fact.a.is_none() || fact.b.is_none());
     Ok(all)
 }

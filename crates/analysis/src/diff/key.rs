@@ -1,6 +1,6 @@
-//! What is the same on both sides: names without what counts anew in each run.
+//! What makes rows of both sides the same: names without the parts that differ in each run.
 
-/// Longest command line that is compared; what is behind it differs in nothing that matters.
+/// Length of a command line that is compared; what follows makes no difference that matters.
 const MOST: usize = 512;
 
 /// A command line without case, and with `#` for numbers and identifiers, which differ from run to run.
@@ -14,7 +14,7 @@ pub(super) fn command_line(text: &str) -> String {
         }
         push(&mut normal, &word);
         word.clear();
-        // Blanks and quotes say nothing: they are written in several ways.
+        // Spaces and quotes say nothing: programs that start others write them in different ways.
         match c {
             '"' => {}
             c if c.is_whitespace() => {
@@ -25,7 +25,7 @@ pub(super) fn command_line(text: &str) -> String {
             c => normal.push(c),
         }
     }
-    // A GUID has become a chain of numbers.
+    // A GUID has become a chain of numbers: `#-#-#-#-#`.
     while normal.contains("#-#") {
         normal = normal.replace("#-#", "#");
     }

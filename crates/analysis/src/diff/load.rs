@@ -17,20 +17,19 @@ use super::{DiffRequest, DiffTable};
 use crate::Result;
 use crate::wait::{WaitBy, WaitRequest, WaitSum};
 
-/// Who waits for so much of what is compared, in per cent, does little else.
+/// A process that waits for at least this share of what is compared, in per cent, does little else.
 const IDLE_PERCENT: i64 = 90;
 
 /// Levels of folders below the drive that get sums of their own.
 const FOLDERS: u32 = 3;
 
-/// A file without a name, or a flush.
+/// What files without a name, and flushes, are called.
 const NO_PATH: &str = "(files without a name)";
 
 /// The sums of a table of one side.
 ///
-/// # Errors
-/// Those of its dump: nothing of the kind was recorded; only sums are there of what a part is asked of; the
-/// query fails.
+/// # Errors Those of its dump: nothing of this kind was recorded; a part is asked for and the extract has
+/// only sums; the query fails.
 pub(super) fn sums(table: DiffTable, asked: &DiffRequest, side: &Side) -> Result<Sums> {
     match table {
         DiffTable::Processes => processes(asked, side),
@@ -67,7 +66,7 @@ fn processes(asked: &DiffRequest, side: &Side) -> Result<Sums> {
     let (from, to) = side.bounds();
     let mut sums = Sums::new();
     for row in answer.rows {
-        // A start or end that is not in the trace lies outside of it.
+        // A process whose start or end is not in the trace lived up to its edge.
         let (start, stop) = (row.process_start_ns.unwrap_or(from), row.process_stop_ns.unwrap_or(to));
         let lived = stop.clamp(from, to).saturating_sub(start.clamp(from, to));
         let totals = Totals {
@@ -132,7 +131,7 @@ fn waits(asked: &DiffRequest, side: &Side, by: WaitBy) -> Result<Sums> {
     Ok(sums)
 }
 
-/// Who ended waits, without the id of the process, which is another one in each run.
+/// Who ended waits, without the id of the process, which differs in each run.
 fn ended_by(row: &WaitSum) -> String {
     match row.ended_by.as_deref() {
         Some("thread") => process_name(row.readying_process.clone()),
@@ -179,7 +178,7 @@ fn hard_faults(asked: &DiffRequest, side: &Side) -> Result<Sums> {
     Ok(sums)
 }
 
-/// Queries, of a part of the trace those that begin in it.
+/// DNS queries; for a part of the trace those that start in it.
 fn dns(asked: &DiffRequest, side: &Side) -> Result<Sums> {
     let (processes, range) = (asked.processes.clone(), side.time);
     let request = DnsRequest { processes, range, ..DnsRequest::default() };
@@ -196,7 +195,7 @@ fn counters(asked: &DiffRequest, side: &Side) -> Result<Sums> {
     let mut sums = Sums::new();
     let answer = PmcRequest { processes, time, ..PmcRequest::default() }.ask(&side.session)?;
     let rows: Vec<_> = answer.into_iter().flat_map(|group| group.rows).collect();
-    // What was counted is exact, what was sampled an estimate of the same.
+    // Counted values are exact, sampled ones an estimate of the same: adding both would count it twice.
     let is_counted = rows.iter().any(|row| row.kind == "counted");
     for row in rows.into_iter().filter(|row| !is_counted || row.kind == "counted") {
         let of = row.command_line.as_deref().map(command_line).filter(|line| !line.is_empty());

@@ -1,8 +1,8 @@
 //! Two traces, or two parts of one, side by side: what B has more of than A, and what explains that it takes
 //! longer.
 //!
-//! The sums of each side are those of the dumps, asked of its own extract: nothing is counted anew here. What
-//! the tables mean stands in `docs/diff.md`.
+//! The sums of each side come from the dumps, asked of its own extract: nothing is counted again here.
+//! `docs/diff.md` says what the tables mean.
 
 mod compare;
 mod facts;
@@ -47,10 +47,10 @@ etwkit_query::declare! {
         "dns" => Dns = "DNS queries.",
         "counters" => Counters = "Counters of processors.",
         "settings" => Settings = "Settings of the machine: disks, power, services.",
-        "versions" => Versions = "Modules with another version, and those of one side alone.",
+        "versions" => Versions = "Modules with another version, and those that only one side has.",
     }
 
-    /// What is compared where nobody says it.
+    /// What is compared if no part is given.
     pub words Align {
         "marks" => Marks = "From the first to the last mark that both traces have, if they have several.",
         "whole" => Whole = "All of both.",
@@ -60,7 +60,7 @@ etwkit_query::declare! {
     pub request DiffRequest {
         /// Which processes; with --process the wall time is how long they ran, unless it is one between marks
         processes: ProcessQuery = group(),
-        /// Only this part of a trace (s); given twice, the first one is of A and the second one of B
+        /// Only this part of a trace (s); given twice, the first is of A and the second of B
         range: Parts = option("A..B").excludes(&["from-mark", "to-mark"]),
         /// Only from the first mark with this text on (*, ?)
         from_mark: Option<String> = option("TEXT").called("from-mark"),
@@ -71,12 +71,12 @@ etwkit_query::declare! {
         align: Align = option("WHAT").shape(),
         /// Only this table
         table: Option<DiffTable> = option("NAME").or_all().shape(),
-        /// Rows of each table; 0 is all, which machines get
+        /// Rows of each table; 0: all, which JSON and CSV have without it
         top: Option<usize> = option("N").shape(),
         /// Times that differ by less are noise: a few samples, or one scheduling slice (ms)
         noise: f64 = option("MS").shape() => 5.0,
-        /// What differs by a smaller share of the larger side is noise, too: runs of the same program differ
-        /// by as much
+        /// What differs by a smaller share of the larger side is noise, too: two runs of the same program
+        /// differ by that much
         noise_percent: f64 = option("PERCENT").called("noise-percent").shape() => 5.0,
     }
 }

@@ -20,7 +20,7 @@ use super::{DiffRequest, DiffTable, facts, load, sentence};
 use crate::Result;
 use crate::wait::{WaitBy, WaitRequest};
 
-/// A table, its title, and what its rows are of.
+/// A table, its title, which numbers it has, and the titles of its columns of names.
 type Section = (DiffTable, &'static str, Has, &'static str, &'static str);
 
 /// Tables of changes, in the order of the report.
@@ -73,7 +73,7 @@ pub(super) fn sql(asked: &DiffRequest) -> String {
     asked.tables().map(named).collect::<Vec<_>>().join("\n")
 }
 
-/// The comparison with so many rows of each table, with 0 all.
+/// The comparison with `top` rows of each table; 0 means all.
 pub(super) fn answer(asked: &DiffRequest, session: &Session, top: usize) -> Result<Answer> {
     let mut both = Sides::of(asked, session)?;
     let processes = load(asked, &both, DiffTable::Processes)?;
@@ -96,18 +96,18 @@ pub(super) fn answer(asked: &DiffRequest, session: &Session, top: usize) -> Resu
 }
 
 fn noise_ns(asked: &DiffRequest) -> i64 {
-    // Casts of floats saturate, which is right for limits.
+    // A cast of a float saturates, which is right for a limit.
     (asked.noise * 1e6) as i64
 }
 
-/// Sums of both sides, or why one of them has none.
+/// Sums of both sides, or why there is nothing to compare.
 type Loaded = std::result::Result<[Sums; 2], Lacking>;
 
 /// What sides lack.
 enum Lacking {
-    /// Neither recorded it.
+    /// Neither side recorded it.
     Both,
-    /// Why, and which one.
+    /// Why one side lacks it, and which.
     One(String),
 }
 
@@ -126,7 +126,7 @@ fn load(asked: &DiffRequest, both: &Sides, table: DiffTable) -> Result<Loaded> {
     })
 }
 
-/// A report that is being made.
+/// A report under construction.
 struct Report<'a> {
     asked: &'a DiffRequest,
     both: &'a Sides,
@@ -138,7 +138,7 @@ struct Report<'a> {
     tables: Vec<(DiffTable, String, Answer)>,
     processes: Vec<Change>,
     modules: Vec<Change>,
-    /// No table has a row, and none has noise.
+    /// Whether no table has a row so far, and none has noise.
     is_same: bool,
 }
 
@@ -166,7 +166,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Sums of both sides; what one of them lacks is said.
+    /// Sums of both sides; if one of them lacks them, a remark says so.
     fn known(&mut self, loaded: Loaded, title: &'static str) -> Option<[Sums; 2]> {
         match loaded {
             Ok(sums) => return Some(sums),
@@ -179,7 +179,8 @@ impl<'a> Report<'a> {
     fn section(&mut self, (table, title, has, name, of): Section, loaded: Option<Loaded>) -> Result<()> {
         let loaded = loaded.map_or_else(|| load(self.asked, self.both, table), Ok)?;
         let Some([mut a, mut b]) = self.known(loaded, title) else { return Ok(()) };
-        // Sampled CPU and time on processors are different things.
+        // Sampled CPU and time on processors are different measures: where only one side has samples, both
+        // are compared by context switches.
         let [is_sampled_a, is_sampled_b] = has_samples(self.both);
         if has == Has::Times && is_sampled_a != is_sampled_b {
             [&mut a, &mut b].into_iter().for_each(only_running);
@@ -192,7 +193,7 @@ impl<'a> Report<'a> {
             DiffTable::Modules => self.modules.clone_from(&compared.rows),
             _ => {}
         }
-        // Before rows are left out for people: what is hidden differs all the same.
+        // Before rows are left out for readers: what is hidden differs all the same.
         self.is_same &= compared.rows.is_empty() && compared.hidden == 0;
         if self.top > 0 {
             compared.rows.retain(|row| row.is_told);
@@ -311,7 +312,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// A table with what stands below it; without rows that stands in its place.
+/// A table with the lines below it; without rows the first of these lines replaces it.
 fn with_foot(is_empty: bool, foot: Vec<Line>, answer: impl FnOnce(()) -> Answer) -> Option<Answer> {
     match (is_empty, foot.into_iter()) {
         (true, mut foot) => foot.next().map(|line| answer(()).or_line(line)),
@@ -324,7 +325,7 @@ fn has_samples(both: &Sides) -> [bool; 2] {
     [0, 1].map(|at: usize| both.sides.get(at).is_some_and(|side| side.recording.sample_interval_ns.is_some()))
 }
 
-/// Leaves time on processors by context switches, which both sides have.
+/// Replaces sampled CPU by the time on processors from context switches, which both sides have.
 fn only_running(sums: &mut Sums) {
     sums.values_mut().for_each(|(.., totals)| totals.cpu = totals.run);
 }

@@ -10,9 +10,9 @@ etwkit_query::declare! {
         wall_difference_ns: i64 = "B − A.",
         trace_a: String = "Trace of A.",
         trace_b: String = "Trace of B.",
-        from_a_ns: i64 = "Begin of what is compared of A.",
+        from_a_ns: i64 = "Start of the part of A that is compared.",
         to_a_ns: i64 = "Its end.",
-        from_b_ns: i64 = "Begin of what is compared of B.",
+        from_b_ns: i64 = "Start of the part of B that is compared.",
         to_b_ns: i64 = "Its end.",
     }
 
@@ -21,12 +21,12 @@ etwkit_query::declare! {
         remark: String = "What the reader should know, in one sentence.",
     }
 
-    /// Something of both sides that is no number: of the machine, of a module, a setting.
+    /// Something on both sides that is not a number: about the machine, a module or a setting.
     pub row Fact {
         topic: Option<String> = "What it belongs to.",
         name: String = "What is compared: process, method, file, mark, setting or whatever the table has.",
-        a: Option<String> = "What A has; missing where it has none.",
-        b: Option<String> = "What B has.",
+        a: Option<String> = "Its value in A; missing where A has none.",
+        b: Option<String> = "Its value in B.",
     }
 
     /// From one mark to the next one that both sides have.
@@ -38,8 +38,8 @@ etwkit_query::declare! {
         difference_ns: i64 = "B − A.",
     }
 
-    /// Times, sizes and counts of something on both sides. What is missing was not recorded, or is of the
-    /// other side alone.
+    /// Times, sizes and counts of something on both sides. A missing value was not recorded, or exists only
+    /// on the other side.
     pub row Change {
         name: String = "What is compared: process, method, file, mark, setting or whatever the table has.",
         of: Option<String> = "Of processes the command line without numbers, of other rows the process.",
@@ -47,26 +47,26 @@ etwkit_query::declare! {
         of_time: String = "Which time differs most: `cpu`, `wait`, `ready` or `time`.",
         a_ns: Option<i64> = "That time of A.",
         b_ns: Option<i64> = "That time of B.",
-        difference_ns: i64 = "B − A of it.",
-        explains_percent: Option<f64> = "`difference_ns` of the difference in wall time, where there is one.",
+        difference_ns: i64 = "B − A of that time.",
+        explains_percent: Option<f64> = "Share of `difference_ns` in the difference of the wall times, where there is one.",
         cpu_a_ns: Option<i64> = "CPU of A.",
         cpu_b_ns: Option<i64> = "CPU of B.",
         wait_a_ns: Option<i64> = "Waiting of A: time in which at least one thread waited.",
         wait_b_ns: Option<i64> = "Waiting of B.",
         ready_a_ns: Option<i64> = "Ready time of A.",
         ready_b_ns: Option<i64> = "Ready time of B.",
-        duration_a_ns: Option<i64> = "Of processes the lifetime, of methods from first to last, of A.",
-        duration_b_ns: Option<i64> = "The same of B.",
-        duration_ratio: Option<f64> = "B / A of it.",
+        duration_a_ns: Option<i64> = "Duration in A: of processes the lifetime, of methods from first to last.",
+        duration_b_ns: Option<i64> = "Duration in B.",
+        duration_ratio: Option<f64> = "Duration in B / duration in A.",
         is_longer: bool = "Whether it lasts more than three times as long on one side.",
         count_a: Option<i64> = "Operations, waits or queries of A.",
-        count_b: Option<i64> = "Those of B.",
+        count_b: Option<i64> = "Operations, waits or queries of B.",
         bytes_a: Option<i64> = "Bytes of A.",
         bytes_b: Option<i64> = "Bytes of B.",
         timeouts_a: Option<i64> = "Queries of A during which a server did not answer in time.",
-        timeouts_b: Option<i64> = "Those of B.",
+        timeouts_b: Option<i64> = "Queries of B during which a server did not answer in time.",
         is_told: bool =
-            "Whether people see it: of several methods of a process with the same times the innermost one.",
+            "Whether text shows it: of several methods of a process with the same times only the innermost one.",
         sort_value: f64 = "What the rows are sorted by.",
     }
 
@@ -78,11 +78,11 @@ etwkit_query::declare! {
         instructions_b: Option<i64> = "Instructions of B.",
         cycles_a: Option<i64> = "Cycles of A.",
         cycles_b: Option<i64> = "Cycles of B.",
-        cpi_a: Option<f64> = "Cycles for each instruction of A.",
-        cpi_b: Option<f64> = "The same of B.",
-        cpi_change_percent: Option<f64> = "By how much B has more of them.",
+        cpi_a: Option<f64> = "Cycles per instruction of A.",
+        cpi_b: Option<f64> = "Cycles per instruction of B.",
+        cpi_change_percent: Option<f64> = "By how much B has more cycles per instruction.",
         is_interference: bool =
-            "Whether these differ by more than 10 % with nearly the same instructions (less than 3 %).",
+            "Whether these differ by 10 % or more while the numbers of instructions differ by less than 3 %.",
         sort_value: f64 = "What the rows are sorted by.",
     }
 }

@@ -1,15 +1,15 @@
-//! A comparison in one sentence, made of rows that stand below it and of nothing else.
+//! A comparison in one sentence, made only of rows that stand below it.
 
 use etwkit_query::time_format::seconds;
 
 use super::rows::Change;
 use super::side::{Sides, Wall};
 
-/// How much of the growth of a process has to be in a module for it to be named.
+/// The least share of the growth of a process that a module must have to be named.
 const MOST_OF_IT: f64 = 0.5;
 
-/// A module whose time of one side is so small a share of the other one's does hardly anything there: code
-/// that everything goes through grows with all.
+/// A module is named if its time on one side is at least this many times that on the other: code that
+/// everything goes through grows with everything, and explains nothing.
 const NEW_RATIO: f64 = 2.0;
 
 /// The sentence. Rows are ascending: the last one explains most.
@@ -18,7 +18,7 @@ pub(super) fn sentence(both: &Sides, processes: &[Change], modules: &[Change], i
         return "Nothing differs between A and B".to_owned();
     }
     let wall = wall(both);
-    // Of the process that is measured, if there is one.
+    // The measured process goes first, if there is one.
     let of_wall = |row: &&Change| match &both.wall {
         Wall::Process(name) => row.name.eq_ignore_ascii_case(name),
         _ => true,
@@ -43,7 +43,7 @@ fn wall(both: &Sides) -> String {
     };
     let difference = b.wall_ns.saturating_sub(a.wall_ns);
     match difference {
-        // What would be printed as 0.000 s is no difference.
+        // What would be printed as 0.000 s does not count as a difference.
         -499_999..=499_999 => format!("B takes as long as A ({of_a} s{what})"),
         _ => {
             let word = if difference > 0 { "longer" } else { "less" };
@@ -84,8 +84,8 @@ fn process(top: &Change, modules: &[Change]) -> String {
     }
 }
 
-/// The module that most of the difference is in, with how much, if there is one that the other side has
-/// hardly any of.
+/// The module that has most of the difference, and how much of it, if there is one that the other side hardly
+/// uses.
 fn module<'r>(top: &Change, modules: &'r [Change]) -> Option<(&'r str, i64)> {
     let times = |row: &Change| match top.of_time.as_str() {
         "cpu" => row.cpu_a_ns.zip(row.cpu_b_ns).or(one(row.cpu_a_ns, row.cpu_b_ns)),
@@ -94,7 +94,7 @@ fn module<'r>(top: &Change, modules: &'r [Change]) -> Option<(&'r str, i64)> {
     };
     let ratio = |(a, b): (i64, i64)| {
         let (smaller, larger) = if top.difference_ns > 0 { (a, b) } else { (b, a) };
-        // A part in a thousand, so that nothing on one side is no infinite growth.
+        // A thousandth is added to both, so that a time of 0 on one side does not give an infinite ratio.
         let least = top.difference_ns.unsigned_abs() as f64 / 1000.0;
         (larger as f64 + least) / (smaller as f64 + least)
     };
@@ -102,8 +102,8 @@ fn module<'r>(top: &Change, modules: &'r [Change]) -> Option<(&'r str, i64)> {
     let all = modules.iter().filter(is_same).filter_map(|row| Some((row, times(row)?)));
     let most = all.filter(|(_, (a, b))| {
         let share = b.saturating_sub(*a) as f64 / top.difference_ns as f64;
-        // A share above 1 is code whose growth something else made up for: the sentence would name more than
-        // there is.
+        // A share above 1 means that something else compensated for the growth: the sentence would name more
+        // than the whole difference.
         (MOST_OF_IT..=1.0).contains(&share)
     });
     let best = most.max_by(|(x, of_x), (y, of_y)| {
@@ -113,7 +113,7 @@ fn module<'r>(top: &Change, modules: &'r [Change]) -> Option<(&'r str, i64)> {
     Some((&row.name, b.saturating_sub(a)))
 }
 
-/// A time of one side alone.
+/// A time that only one side has, with 0 for the other.
 fn one(a: Option<i64>, b: Option<i64>) -> Option<(i64, i64)> {
     (a.is_some() || b.is_some()).then(|| (a.unwrap_or(0), b.unwrap_or(0)))
 }

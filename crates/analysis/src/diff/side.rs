@@ -15,7 +15,8 @@ use super::totals::{Sums, Totals};
 use super::{Align, DiffRequest};
 use crate::Result;
 
-/// Marks of a trace that are looked at: more are events of a program, and no stations of a run.
+/// Most marks of a trace that are looked at: a trace with more of them uses marks as ordinary events, not as
+/// stages of a run.
 const MOST_MARKS: usize = 10_000;
 
 etwkit_query::declare! {
@@ -29,11 +30,11 @@ etwkit_query::declare! {
         cpu_mhz: Option<i64> = "Their speed.",
         memory_bytes: Option<i64> = "Memory.",
         start_utc: String = "Start.",
-        start_ns: i64 = "Begin of what was extracted.",
+        start_ns: i64 = "Start of what was extracted.",
         end_ns: i64 = "Its end.",
         sample_interval_ns: Option<i64> = "Time between samples.",
         lost_events: i64 = "Events that the recorder lost.",
-        lost_buffers: i64 = "Buffers that it lost.",
+        lost_buffers: i64 = "Buffers that the recorder lost.",
     }
 
     /// When processes ran.
@@ -54,13 +55,13 @@ FROM trace";
 pub(super) struct Side {
     pub session: Rc<Session>,
     pub recording: Recording,
-    /// What is compared of it; unlimited if that is all.
+    /// The part that is compared; unlimited if it is the whole trace.
     pub time: Range,
     pub marks: Vec<MarkRow>,
     pub wall_ns: i64,
 }
 
-/// What the wall times are.
+/// What the wall times measure.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Wall {
     /// From one mark to another.
@@ -69,7 +70,7 @@ pub(super) enum Wall {
     Process(String),
     /// Length of parts that were chosen by hand.
     Range,
-    /// Length of the recordings, which says nothing of how long something took.
+    /// Length of the recordings, which does not say how long something took.
     Recording,
 }
 
@@ -109,7 +110,7 @@ impl Side {
         Ok(Self { session, recording, time: Range::default(), marks, wall_ns: 0 })
     }
 
-    /// Begin and end of what is compared.
+    /// Start and end of what is compared.
     pub(super) fn bounds(&self) -> (i64, i64) {
         let (start, end) = (self.recording.start_ns, self.recording.end_ns);
         // clamp panics where the limits are reversed, as a damaged extract may have them.
@@ -123,7 +124,7 @@ impl Side {
         to.saturating_sub(from)
     }
 
-    /// The first mark with such a text behind a moment.
+    /// The first mark after a moment whose text fits.
     fn mark(&self, text: &str, after: Option<i64>) -> Result<i64> {
         let filter = TextFilter::parse(text);
         let mut fits = self.marks.iter().filter(|mark| filter.matches(Some(&mark.text)));
@@ -135,7 +136,7 @@ impl Side {
         })
     }
 
-    /// From the start of the first process to the end of the last one, as far as that is compared.
+    /// From the start of the first process to the end of the last one, clipped to what is compared.
     fn lifetime(&self, asked: &DiffRequest) -> Result<Option<i64>> {
         let conditions = asked.processes.conditions().join(" AND ");
         let (from, to) = self.bounds();
@@ -173,7 +174,7 @@ impl Sides {
         Ok(both)
     }
 
-    /// Finds what is compared of each.
+    /// Finds the part of each side that is compared.
     fn place(&mut self, asked: &DiffRequest) -> Result<()> {
         if let Some(text) = asked.range.0.first() {
             let [a, b] = &mut self.sides;
@@ -195,7 +196,7 @@ impl Sides {
         }
         let common = self.common_marks();
         let ends = (common.first().cloned(), common.last().cloned());
-        // A single common mark has no length. A summary cannot be asked for a part, and is compared as a
+        // A single common mark is no interval. A summary cannot be asked for a part, and is compared as a
         // whole.
         if let ((Some(first), Some(last)), Align::Marks, true) = (ends, asked.align, common.len() > 1)
             && self.sides.iter().all(has_single_rows)
@@ -213,7 +214,7 @@ impl Sides {
         for side in &mut self.sides {
             side.wall_ns = side.length_ns();
         }
-        // Marks were set to say what is measured, and are better than the lifetime of a process.
+        // Whoever set marks did it to say what is measured: they go before the lifetime of a process.
         let name = asked.processes.process.as_deref().filter(|_| !matches!(self.wall, Wall::Marks(..)));
         if let Some(name) = name {
             let [a, b] = &mut self.sides;
@@ -229,8 +230,8 @@ impl Sides {
     /// the request does not say what took long: the length of a recording says nothing of that.
     pub(super) fn measure_by_process(&mut self, sums: &[Sums; 2], noise_ns: i64) {
         let [of_a, of_b] = sums;
-        // Of several processes of a name the duration is that of the longest, which may be another one on
-        // each side.
+        // If several processes have the name, the duration is that of the longest, which may be a different
+        // one on each side.
         let lived = |totals: &Totals| totals.duration.filter(|_| totals.is_whole && totals.count == Some(1));
         let both = of_a.iter().filter_map(|(key, (name, _, a))| {
             let (a, b) = (lived(a)?, lived(&of_b.get(key)?.2)?);
@@ -253,7 +254,7 @@ impl Sides {
         (self.wall != Wall::Recording).then(|| b.wall_ns.saturating_sub(a.wall_ns))
     }
 
-    /// Marks of both sides in the order of both.
+    /// Marks that both sides have, in the same order on both.
     fn common_marks(&self) -> Vec<Common> {
         let [a, b] = &self.sides;
         if self.is_one_trace {
@@ -261,7 +262,7 @@ impl Sides {
         }
         let (mut common, mut rest) = (Vec::new(), b.marks.as_slice());
         for mark in &a.marks {
-            // Only marks behind the last pair are looked at, so that pairs have the same order on both sides.
+            // Only marks after the last pair are looked at, so that pairs have the same order on both sides.
             let Some(at) = rest.iter().position(|other| other.text == mark.text) else { continue };
             let Some((found, behind)) = rest.get(at..).and_then(<[_]>::split_first) else { continue };
             common.push(Common { text: mark.text.clone(), at: [mark.ts_ns, found.ts_ns] });
@@ -297,9 +298,10 @@ struct Common {
     at: [i64; 2],
 }
 
-/// Whether parts of it can be asked.
+/// Whether a part of it can be asked for.
 fn has_single_rows(side: &Side) -> bool {
     let has = |table| side.session.has_rows(table) == Some(true);
+    // An extract without any sums of CPU recorded none of it: other tables with single rows remain.
     has("context_switch") || has("cpu_sample") || !has("cpu_process")
 }
 

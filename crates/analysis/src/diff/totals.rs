@@ -1,8 +1,8 @@
-//! Sums of one side by what they are of.
+//! Sums of one side, by name and process.
 
 use std::collections::BTreeMap;
 
-/// Sums of something on one side. What is missing is not known.
+/// Sums of something on one side. A missing sum is unknown.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Totals {
     pub cpu: Option<i64>,
@@ -10,23 +10,23 @@ pub(super) struct Totals {
     pub run: Option<i64>,
     pub wait: Option<i64>,
     pub ready: Option<i64>,
-    /// What neither is CPU nor waiting: I/O, queries.
+    /// Time that is neither CPU nor waiting: I/O, queries.
     pub time: Option<i64>,
     pub duration: Option<i64>,
-    /// Its duration is that of one process that started and ended meanwhile.
+    /// Whether its duration is that of one process that started and ended in what is compared.
     pub is_whole: bool,
-    /// Frames between it and the innermost one, of code.
+    /// For code: frames between it and the innermost one.
     pub depth: Option<f64>,
     pub count: Option<i64>,
     pub bytes: Option<i64>,
     pub timeouts: Option<i64>,
     pub instructions: Option<i64>,
     pub cycles: Option<i64>,
-    /// Something of it did more than wait from begin to end.
+    /// Whether some part of it did more than wait from start to end.
     pub is_busy: bool,
 }
 
-/// By which both sides find each other: name and process, in lower case.
+/// What both sides are matched by: name and process, in lower case.
 pub(super) type Key = (String, String);
 
 /// Sums of one side, each with its name and process as they are written.
@@ -57,16 +57,16 @@ impl Totals {
         plus(&mut self.timeouts, more.timeouts);
         plus(&mut self.instructions, more.instructions);
         plus(&mut self.cycles, more.cycles);
-        // Of several that run side by side the longest counts.
+        // Lifetimes of processes that run side by side do not add up: the longest counts.
         self.duration = self.duration.max(more.duration);
         self.is_busy |= more.is_busy;
         // The count already has the new one: a second process of the name ends this.
         self.is_whole = more.is_whole && self.count == Some(1);
-        // The least, since a frame that is once the innermost one does work itself.
+        // The least, since a frame that is innermost even once does work itself.
         self.depth = [self.depth, more.depth].into_iter().flatten().reduce(f64::min);
     }
 
-    /// Cycles for each instruction.
+    /// Cycles per instruction.
     pub(super) fn cpi(&self) -> Option<f64> {
         let (cycles, instructions) = (self.cycles?, self.instructions?);
         (instructions > 0).then(|| cycles as f64 / instructions as f64)

@@ -22,9 +22,9 @@ pub(super) enum Has {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shown {
     pub has: Has,
-    /// What rows are of.
+    /// Title of the column of names.
     pub name: &'static str,
-    /// What stands behind their names.
+    /// Title of the column behind the names.
     pub of: &'static str,
     /// Whether wall times differ.
     pub has_percent: bool,
@@ -52,7 +52,7 @@ const fn has_counts(shown: &Shown) -> bool {
     !has_times(shown)
 }
 
-/// What stands in a row beside the time: `only in B`, `3.5 x as long`.
+/// The remark in a row: `only in B`, `3.5 x as long`.
 fn remark(row: &Change) -> Option<String> {
     let only = row.only_in.as_ref().map(|side| format!("only in {side}"));
     let longer = row.duration_ratio.filter(|_| row.is_longer).map(|ratio| format!("{ratio:.1} x as long"));
@@ -133,7 +133,7 @@ pub(super) const MARKS: View<(), MarkChange> = View::new(
 
 type FactColumn = Column<&'static str, Fact>;
 
-/// Facts, given what they are of; nothing stands above names without that.
+/// Facts, given the title of the column of names.
 pub(super) const FACTS: View<&'static str, Fact> = View::new(
     &[
         FactColumn::new("Topic", "Of", Word, |_, row| row.topic.clone().into()).shown_if_known(|_| true),
@@ -145,7 +145,7 @@ pub(super) const FACTS: View<&'static str, Fact> = View::new(
 )
 .ranking(|_| Ranked::No);
 
-/// The summary stands in the line above it.
+/// The summary has no columns: the line above it says all.
 pub(super) const SUMMARY: View<(), Summary> = View::new(&[], |_| 0.0).ranking(|()| Ranked::No);
 
 type Said = Column<(), Remark>;

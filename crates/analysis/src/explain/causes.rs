@@ -1,4 +1,4 @@
-//! What goes with the slow runs: the strongest cause first, then what explains the rest.
+//! What correlates with the slow runs: the strongest cause first, then what explains the rest.
 
 use std::cmp::Ordering;
 
@@ -7,48 +7,49 @@ use super::feature::{Feature, Matrix};
 use super::groups::{Candidate, Halves, TOGETHER, candidates, mark_general};
 use super::numbers::{dot, ranks, slope, unit};
 
-/// Fewer runs are too few for statements: of thousands of features some always go with a handful of runs.
+/// Fewer runs are too few for statements: among thousands of features, some always go with a handful of runs.
 pub(super) const ENOUGH_RUNS: usize = 8;
 
-/// Causes that are shown, at most.
+/// Most causes that are shown.
 const MOST_CAUSES: usize = 12;
 
-/// A share of false ones among causes that is put up with.
+/// Accepted share of false discoveries among the causes.
 const FALSE_SHARE: f64 = 0.01;
 
-/// A cause accounts for at least so much of the difference between slow and fast runs.
+/// The least share of the difference between slow and fast runs that a cause accounts for.
 const LEAST_SHARE: f64 = 0.05;
 
-/// If slow runs took less than so much longer than fast ones, runs are the same.
+/// If slow runs took longer than fast ones by less than this share, the runs count as the same.
 const LEAST_DIFFERENCE: f64 = 0.03;
 
-/// Where the slope is between these, a millisecond of the cause is one of the run: the estimate is not better
-/// than that with runs that differ for other reasons as well.
+/// A slope in this range counts as 1, so that a millisecond of the cause is a millisecond of the run: the
+/// estimate is no better than this where runs differ for other reasons as well.
 const ONE_TO_ONE: std::ops::RangeInclusive<f64> = 0.75..=1.33;
 
-/// Names that are shown below a cause, at most.
+/// Most names that are shown below a cause.
 const MOST_NAMES: usize = 8;
 
 /// A cause.
 #[derive(Debug, Clone)]
 pub(super) struct Cause {
-    /// What it is called, the most specific name.
+    /// Its most specific name.
     pub(super) name: super::feature::Name,
-    /// Other names of it: features that move with it.
+    /// Other names for it: features that move with it.
     pub(super) others: Vec<super::feature::Name>,
-    /// How many more there are.
+    /// How many more names there are.
     pub(super) more: usize,
-    /// Only what the causes before it do not have is meant.
+    /// Whether only the part that is not in the causes before it is meant.
     pub(super) is_rest: bool,
-    /// What it accounts for of the difference between slow and fast runs.
+    /// How much of the difference between slow and fast runs it accounts for.
     pub(super) effect: f64,
     /// What it adds to each run, with what the fast runs have on average as 0.
     pub(super) effects: Vec<f64>,
     /// Milliseconds of the run for each unit of the feature.
     pub(super) slope: f64,
-    /// Its rank correlation with what causes before it leave.
+    /// Its rank correlation with what the causes before it leave unexplained.
     pub(super) correlation: f64,
-    /// The share of false ones among causes that are at least that likely; nothing where runs are too few.
+    /// The share of false discoveries among causes that are at least as likely; `None` where runs are too
+    /// few.
     pub(super) p: Option<f64>,
     /// Means of the feature in slow and in fast runs.
     pub(super) slow: f64,
@@ -65,7 +66,7 @@ pub(super) struct Causes {
     pub(super) fast: f64,
     /// By effect, the largest first.
     pub(super) causes: Vec<Cause>,
-    /// Runs are the same but for some percent.
+    /// Whether the runs are the same except for a few per cent.
     pub(super) is_even: bool,
     /// Features that were tried.
     pub(super) tried: usize,
@@ -86,7 +87,7 @@ impl Causes {
         let halves = Halves::of(metric);
         let (slow, fast) = halves.means(metric);
         let found = Self { slow, fast, tried: matrix.features.len(), ..Self::default() };
-        // A half of one run has no mean that says anything. The last condition is for a mean of 0, of which
+        // A half with a single run has no meaningful mean. The last condition is for a mean of 0, of which
         // every share is 0.
         if metric.len() < 4 || slow - fast < LEAST_DIFFERENCE * fast.abs() || slow - fast <= 0.0 {
             return Self { is_even: metric.len() >= 4, ..found };
@@ -96,15 +97,16 @@ impl Causes {
         let mut search =
             Search { all: &all, halves: &halves, metric, tried: found.tried, chosen: Vec::new() };
         search.go(false);
-        // Where nothing in particular goes with half of it, what is true of the whole is better than nothing.
+        // If no specific cause explains half of it, one that is the time of the run itself is better than
+        // none.
         if search.explained() < 0.5 * (slow - fast) {
             search.go(true);
         }
-        Self { causes: search.told(), ..found }
+        Self { causes: search.large_enough(), ..found }
     }
 }
 
-/// A candidate that was chosen, with the values that count for it.
+/// A candidate that was chosen as a cause, with the values that count for it.
 struct Chosen {
     place: usize,
     values: Vec<f64>,
@@ -123,12 +125,12 @@ struct Search<'a, 'm> {
 }
 
 impl Search<'_, '_> {
-    /// Chooses causes as long as there are some. `general`: also what is the time of the run itself, or the
-    /// sum of others, as far as the causes before leave something of it.
+    /// Chooses causes as long as there are any. `general` also admits the time of the run itself and sums of
+    /// other features, as far as the causes before leave something of them.
     fn go(&mut self, general: bool) {
         let mut is_out: Vec<bool> = self.all.iter().map(|one| one.is_general && !general).collect();
-        // A small effect is no reason to stop at once: the next candidate goes with the rest less, but may be
-        // larger. After some in a row nothing large is left.
+        // A small effect is no reason to stop at once: the next candidate correlates less with the rest, but
+        // may be larger. After several failures nothing large is left.
         let mut failures = 0;
         while self.chosen.len() < MOST_CAUSES && failures < 6 {
             let Some(next) = self.next(&mut is_out) else { return };
@@ -141,12 +143,12 @@ impl Search<'_, '_> {
                 self.fit();
                 failures += 1;
             }
-            // Also where it failed: what moves with it would fail for the same reason.
+            // Even if it failed: whatever moves with it would fail for the same reason.
             self.rule_out(place, &mut is_out);
         }
     }
 
-    /// What moves with a candidate is no cause of its own.
+    /// Rules out what moves with a candidate: it is not a cause of its own.
     fn rule_out(&self, place: usize, is_out: &mut [bool]) {
         let Some(chosen) = self.all.get(place) else { return };
         for (candidate, out) in self.all.iter().zip(is_out.iter_mut()) {
@@ -154,7 +156,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// The metric without what the causes so far account for.
+    /// The metric minus what the causes so far account for.
     fn rest(&self) -> Vec<f64> {
         let mut rest = self.metric.to_vec();
         for chosen in &self.chosen {
@@ -163,18 +165,18 @@ impl Search<'_, '_> {
         rest
     }
 
-    /// The candidate that goes with the rest most, by the name of it that says most.
+    /// The candidate that correlates most with the rest, under its most telling name.
     fn next(&self, is_out: &mut [bool]) -> Option<Chosen> {
         // Ranks, since run times have long tails: a single wild run would decide a correlation of values.
         let rest = unit(ranks(&self.rest()));
         let count = self.metric.len();
         let correlations: Vec<f64> = self.all.iter().map(|candidate| dot(&candidate.ranks, &rest)).collect();
         let probabilities: Vec<f64> = correlations.iter().map(|r| p_of_correlation(*r, count)).collect();
-        // All features count as tries, also those that were no candidates: leaving them out was a choice,
+        // All features count as tries, even those that were not candidates: leaving them out was a choice,
         // too.
         let probabilities = corrected(&probabilities, self.tried);
-        // No probability is small enough with few runs. A strong correlation is shown all the same, and the
-        // sentence says how little that means.
+        // With few runs no probability is small enough. A strong correlation is shown all the same, and the
+        // sentence says how little it means.
         let is_few = count < ENOUGH_RUNS;
         let fits = |place: usize| {
             let (r, p) = (at(&correlations, place), at(&probabilities, place));
@@ -184,12 +186,12 @@ impl Search<'_, '_> {
         let best = fitting
             .iter()
             .copied()
-            // Reversed places make the first of equals win, since max_by returns the last.
+            // max_by returns the last of equals; comparing places in reverse makes the first one win.
             .max_by(|a, b| at(&correlations, *a).total_cmp(&at(&correlations, *b)).then(b.cmp(a)))?;
         let best_r = at(&correlations, best);
         let leader = self.all.get(best)?;
-        // The best correlation may be that of a vague name by a hair: all names that move with it and go with
-        // the rest nearly as well compete.
+        // A vague name may have the best correlation by a hair: all names that move with it and correlate
+        // with the rest nearly as well compete.
         let moves_with = |place: &usize| {
             let candidate = self.all.get(*place);
             candidate.is_some_and(|one| dot(&one.unit, &leader.unit) >= TOGETHER)
@@ -207,15 +209,15 @@ impl Search<'_, '_> {
         Some(Chosen { place, values, is_rest, slope: 0.0, correlation, p: (!is_few).then_some(p) })
     }
 
-    /// The values of a candidate; of one that is a sum without its parts that were chosen before.
+    /// The values of a candidate; if it is a sum, without the parts of it that were chosen before.
     fn without_chosen(&self, candidate: &Candidate<'_>) -> (Vec<f64>, bool) {
         let mut values = candidate.values.clone();
-        // Only a sum has others in it; taking something out of a particular cause would invent negative
-        // times.
+        // Only a sum contains others; taking something out of a specific cause would invent negative times.
         if !candidate.is_general || self.chosen.is_empty() {
             return (values, false);
         }
-        // Each of these is around 0 and at right angles to those before it.
+        // Gram-Schmidt: each axis is centred on 0 and orthogonal to those before it, so that overlapping
+        // causes are not subtracted twice.
         let mut axes: Vec<Vec<f64>> = Vec::new();
         for chosen in &self.chosen {
             let mut axis = unit(chosen.values.clone());
@@ -232,7 +234,8 @@ impl Search<'_, '_> {
         (values, true)
     }
 
-    /// Finds the slopes of all causes together: each from what all others leave, until that changes nothing.
+    /// Finds the slopes of all causes together: each from what all others leave, until nothing changes any
+    /// more.
     fn fit(&mut self) {
         // Slopes by medians have no closed form for several causes. Causes hardly overlap, so that a few
         // rounds settle them; the limit is for those that do.
@@ -262,7 +265,7 @@ impl Search<'_, '_> {
         slow - fast
     }
 
-    /// Milliseconds of the run for each unit: of a time that is one to one exactly that.
+    /// Milliseconds of the run for each unit of the cause: exactly 1 for a time with a slope near 1.
     fn per_unit(&self, chosen: &Chosen) -> f64 {
         // A slope near 1 is 1 with noise: a millisecond spent in the cause is spent in the run.
         let is_time = self.all.get(chosen.place).is_some_and(|one| one.feature.name.measure.is_time());
@@ -279,10 +282,13 @@ impl Search<'_, '_> {
         self.chosen.iter().map(|chosen| self.effect(chosen)).sum()
     }
 
-    fn told(&self) -> Vec<Cause> {
-        // Causes that came later change the slopes of earlier ones, which may have become small by that.
-        let told = self.chosen.iter().filter(|chosen| self.effect(chosen) >= LEAST_SHARE * self.difference());
-        let mut causes: Vec<Cause> = told.filter_map(|chosen| self.cause(chosen)).collect();
+    /// The chosen causes that are still large enough, by effect.
+    fn large_enough(&self) -> Vec<Cause> {
+        // Causes that were chosen later change the slopes of earlier ones, which may have become small by
+        // that.
+        let large =
+            self.chosen.iter().filter(|chosen| self.effect(chosen) >= LEAST_SHARE * self.difference());
+        let mut causes: Vec<Cause> = large.filter_map(|chosen| self.cause(chosen)).collect();
         causes.sort_by(|a, b| b.effect.total_cmp(&a.effect).then_with(|| a.name.cmp(&b.name)));
         causes
     }
@@ -317,8 +323,8 @@ fn at(values: &[f64], place: usize) -> f64 {
     values.get(place).copied().unwrap_or_default()
 }
 
-/// Which of several names of a cause says most: a time, of the process that is measured, that is near to what
-/// is meant, that fast runs do without, of the most specific kind, near to where the thread stopped.
+/// Which of two names of a cause is better, by these criteria in turn: it is a time, of the measured process,
+/// near to what is meant, absent from fast runs, of the most specific kind, near to where the thread stopped.
 fn better(a: (&Candidate<'_>, f64), b: (&Candidate<'_>, f64)) -> Ordering {
     // In steps, since differences of less than a tenth are noise: within a step the next criterion decides.
     let steps = |value: f64| (value / 0.1).floor();
@@ -340,14 +346,15 @@ fn is_other_name(other: &Candidate<'_>, one: &Candidate<'_>) -> bool {
     !std::ptr::eq(other, one) && !other.is_general && dot(&other.unit, &one.unit) >= TOGETHER
 }
 
-/// Names of a cause: at first the best of each kind and process, then what is best.
+/// Names of a cause: first the best one of each kind and process, then the best of the others.
 fn different_kinds(others: &[&Candidate<'_>], one: &Feature) -> Vec<super::feature::Name> {
     let mut seen = vec![(one.name.kind, one.name.process.clone())];
     let (mut first, mut then) = (Vec::new(), Vec::new());
     for other in others {
         let name = &other.feature.name;
         let of = (name.kind, name.process.clone());
-        // Ten methods of one process say less than one of each kind: the others fill what room is left.
+        // Ten methods of one process say less than one name of each kind: the others fill the room that is
+        // left.
         if seen.contains(&of) {
             then.push(name.clone());
         } else {

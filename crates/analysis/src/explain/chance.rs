@@ -1,15 +1,15 @@
-//! How likely something is by chance, also where much is tried, and where a row of numbers changes.
+//! How likely something is by chance, even after many tries, and where a series of numbers changes.
 
 use super::numbers::{mean, median, ranks};
 
-/// Orders that a change is compared with: with the real one a thousand, so that the least probability is
-/// 0.001.
+/// Random orders that a change is compared with: a thousand together with the real one, so that the least
+/// probability is 0.001.
 const SHUFFLES: u32 = 999;
 
-/// Runs on either side of a change, at least: fewer are outliers at the begin or end, and no new level.
+/// Least number of runs on either side of a change: fewer are outliers at the start or end, not a new level.
 const LEAST_SIDE: usize = 4;
 
-/// The probability that a correlation of so many pairs is at least that far from 0 if there is none
+/// The probability that the correlation of `count` unrelated pairs is at least this far from 0
 /// (Student's distribution of `r √((n − 2) / (1 − r²))`, both sides).
 pub(super) fn p_of_correlation(correlation: f64, count: usize) -> f64 {
     if count < 3 {
@@ -76,14 +76,15 @@ fn log_gamma(x: f64) -> f64 {
     (x - 0.5) * x.ln() - x + 0.5 * (2.0 * std::f64::consts::PI).ln() + series - product.ln()
 }
 
-/// Probabilities of the best of many tries, for so many tries in all: the share of false ones among those
-/// that are at least as good (Benjamini and Hochberg). Tries without a probability here count as 1.
+/// Probabilities corrected for the total number of tries: the share of false discoveries among those that are
+/// at least as good (Benjamini and Hochberg). Tries without a probability here count as 1.
 pub(super) fn corrected(probabilities: &[f64], tries: usize) -> Vec<f64> {
     let mut order: Vec<(usize, f64)> = probabilities.iter().copied().enumerate().collect();
     order.sort_unstable_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
     let tries = tries.max(probabilities.len()) as f64;
     let mut least = 1.0_f64;
-    // From the worst to the best with the least so far, so that a better one never gets a worse value.
+    // From the worst to the best, keeping the least value so far, so that a better one never gets a worse
+    // value.
     for (rank, (_, p)) in order.iter_mut().enumerate().rev() {
         least = least.min(*p * tries / (rank as f64 + 1.0));
         *p = least;
@@ -92,26 +93,26 @@ pub(super) fn corrected(probabilities: &[f64], tries: usize) -> Vec<f64> {
     order.into_iter().map(|(_, p)| p).collect()
 }
 
-/// A place where numbers become other ones.
+/// A place from which on numbers have another level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Change {
-    /// The first one behind it.
+    /// The first number of the new level.
     pub(super) at: usize,
     /// The medians before it and from there on.
     pub(super) before: f64,
     pub(super) after: f64,
-    /// The probability that numbers in any order change that much somewhere.
+    /// The probability that the same numbers in random order change this much somewhere.
     pub(super) p: f64,
 }
 
-/// The place at which the ranks of two parts differ most, for numbers in the order of time. How likely that
-/// is by chance is found by shuffling; the generator always begins with the same number, so that the same
-/// numbers have the same answer.
+/// The place that splits numbers, in the order of time, into two parts whose ranks differ most. How likely
+/// that is by chance is found by shuffling; the generator always starts from the same seed, so that the same
+/// numbers give the same answer.
 pub(super) fn change(values: &[f64]) -> Option<Change> {
     if values.len() < 2 * LEAST_SIDE {
         return None;
     }
-    // Ranks around 0 add up to nothing, so that the sum in front of a split says what lies behind it as well.
+    // Ranks that are centred on 0 add up to 0, so that the sum before a split also gives the sum after it.
     let middle = (values.len() as f64 - 1.0) / 2.0;
     let mut ranked: Vec<f64> = ranks(values).into_iter().map(|rank| rank - middle).collect();
     let (at, size) = largest_step(&ranked);
@@ -136,8 +137,8 @@ fn largest_step(ranked: &[f64]) -> (usize, f64) {
     for (before, rank) in ranked.iter().enumerate() {
         if before >= LEAST_SIDE && ranked.len().saturating_sub(before) >= LEAST_SIDE {
             let first = before as f64;
-            // The divisor is how far such a sum strays by chance, which is most in the middle: without it
-            // splits there would win.
+            // The divisor is how far such a sum strays by chance, which is most in the middle: without it,
+            // splits in the middle would win.
             let size = sum.abs() / (first * (count - first)).sqrt();
             // Rounding must not prefer one of two equal places; the first is kept.
             if size > best.1 + 1e-12 {
@@ -160,7 +161,7 @@ fn shuffle(values: &mut [f64], random: &mut u64) {
     }
 }
 
-/// How many of its spreads a number lies above or below the median; nothing where numbers hardly differ.
+/// How many spreads each number lies above or below the median; close to 0 where numbers hardly differ.
 pub(super) fn deviations(values: &[f64]) -> Vec<f64> {
     let (middle, spread) = (median(values), super::numbers::spread(values));
     // Runs that are equal to a thousandth have no outliers, however small their spread is.

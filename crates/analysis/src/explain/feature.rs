@@ -1,13 +1,13 @@
-//! Features: numbers that each run has one of, such as the wait of a method in a process.
+//! Features: quantities that have one value in each run, such as the wait of a method in a process.
 
 use std::collections::HashMap;
 
 use etwkit_query::filter::TextFilter;
 
-/// Features that are kept, at most: those that are largest in some run.
+/// Most features that are kept: those that are largest in some run.
 const MOST_FEATURES: usize = 10_000;
 
-/// What a feature is of; those that name a cause best come first.
+/// What a feature is about; kinds that name a cause best come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Kind {
     Method,
@@ -51,7 +51,7 @@ impl Kind {
     }
 }
 
-/// What is measured. Those that say more of why a thread did not go on come first.
+/// What is measured. Measures that say more about why a thread did not go on come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Measure {
     Wait,
@@ -98,9 +98,9 @@ impl Measure {
 pub(super) struct Name {
     pub(super) kind: Kind,
     pub(super) measure: Measure,
-    /// What it is of: a method, a tag, a folder.
+    /// What it is about: a method, a tag, a folder.
     pub(super) what: String,
-    /// The processes of this name; none for what is of the whole machine.
+    /// The name of the processes; `None` for what concerns the whole machine.
     pub(super) process: Option<String>,
 }
 
@@ -129,9 +129,9 @@ impl Name {
 #[derive(Debug, Clone)]
 pub(super) struct Feature {
     pub(super) name: Name,
-    /// It is of the process that is measured.
+    /// Whether it is of the measured process.
     pub(super) is_measured: bool,
-    /// Of a method: mean number of frames further in.
+    /// For a method: the least number of frames further in.
     pub(super) depth: f64,
     pub(super) values: Vec<f32>,
 }
@@ -155,7 +155,7 @@ impl Matrix {
         Self { runs, features: Vec::new(), places: HashMap::new() }
     }
 
-    /// Adds to the value of a feature in a run. The caller asks for no more of them than may be kept.
+    /// Adds to the value of a feature in a run. The caller limits how many there are.
     pub(super) fn add(&mut self, run: usize, name: Name, depth: f64, value: f64) {
         let place = match self.places.get(&name) {
             Some(place) => *place,
@@ -167,7 +167,7 @@ impl Matrix {
             }
         };
         let Some(feature) = self.features.get_mut(place) else { return };
-        // The least depth of any run: a method is near to where threads stop if it is so once.
+        // The least depth of any run: a method is near to where threads stop if it is so even once.
         feature.depth = feature.depth.min(depth);
         if let Some(of_run) = feature.values.get_mut(run) {
             *of_run += narrow(value);
@@ -177,7 +177,7 @@ impl Matrix {
     /// Brings features into an order that does not depend on that of rows, drops those that are equal in all
     /// runs, and keeps the largest of each measure.
     pub(super) fn finish(&mut self) {
-        // Places change below; nothing is added behind this.
+        // Places change below; nothing is added after this.
         self.places = HashMap::new();
         let differs = |feature: &Feature| {
             let first = feature.values.first().copied().unwrap_or_default();
@@ -186,7 +186,7 @@ impl Matrix {
         self.features.retain(|feature| differs(feature));
         self.features.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         if self.features.len() > MOST_FEATURES {
-            // Times first: sizes of other measures are in other units, and bytes would always win.
+            // Times first: other measures have other units, and bytes would always be the largest.
             let is_time = |feature: &Feature| feature.name.measure.is_time();
             let most = |feature: &Feature| feature.values.iter().copied().fold(0.0, f32::max);
             let by_size = |a: &Feature, b: &Feature| {
@@ -198,7 +198,7 @@ impl Matrix {
         }
     }
 
-    /// Marks what is of these processes.
+    /// Marks the features of these processes as measured.
     pub(super) fn measure(&mut self, processes: &TextFilter) {
         for feature in &mut self.features {
             feature.is_measured =

@@ -1,13 +1,12 @@
-//! Which features say the same, and which are only the sum of others.
+//! Which features say the same, and which are just the sum of others.
 
 use super::feature::Feature;
 use super::numbers::{dot, mean, unit};
 
-/// Features that are looked at closely, at most: each is compared with all causes and many with each other.
+/// Most features that are looked at closely: each is compared with all causes, and many with each other.
 const MOST: usize = 1200;
 
-/// Features of different kinds that are compared as possible sums, at most: the time that takes grows with
-/// the square.
+/// Most distinct features that are compared as possible sums: the time that this takes grows with the square.
 const MOST_DISTINCT: usize = 150;
 
 /// From this correlation on features move together.
@@ -19,13 +18,13 @@ const THE_SAME: f64 = 0.97;
 /// Parts of a sum that correlate less are independent of each other.
 const INDEPENDENT: f64 = 0.7;
 
-/// A sum is explained by its parts to at least so much of its variance, and each part is at least so much of
-/// it.
+/// The parts of a sum explain at least this share of its variance, and each part at least [`LEAST_PART`] of
+/// it. A part that explains [`NEARLY_ALL`] of it makes it no sum but another name for that part.
 const EXPLAINED: f64 = 0.75;
 const LEAST_PART: f64 = 0.05;
 const NEARLY_ALL: f64 = 0.85;
 
-/// A share of the time of fast runs from which on a time that goes with that of the run is that of the run
+/// From this share of the time of fast runs on, a time that goes with the metric is the time of the run
 /// itself: that of its main function, or of a thread that waits for its end.
 const OF_THE_RUN: f64 = 0.6;
 
@@ -41,7 +40,8 @@ impl Halves {
         let mut order: Vec<usize> = (0..metric.len()).collect();
         let value = |run: &usize| metric.get(*run).copied().unwrap_or_default();
         order.sort_by(|a, b| value(a).total_cmp(&value(b)).then(a.cmp(b)));
-        // Of an odd number the run in the middle is in neither half, so that both are equally large.
+        // With an odd number of runs the middle one is in neither half, so that both halves are equally
+        // large.
         let half = metric.len() / 2;
         let (mut slow, mut fast) = (vec![false; metric.len()], vec![false; metric.len()]);
         let mark = |runs: &mut [usize], marks: &mut Vec<bool>| {
@@ -75,21 +75,21 @@ impl Halves {
     }
 }
 
-/// What is known of a feature that may be a cause.
+/// What is known about a feature that may be a cause.
 #[derive(Debug)]
 pub(super) struct Candidate<'m> {
     pub(super) feature: &'m Feature,
     pub(super) values: Vec<f64>,
-    /// The values around 0, of length 1.
+    /// The values, centred on 0 and scaled to length 1.
     pub(super) unit: Vec<f64>,
-    /// Their ranks likewise.
+    /// The ranks of the values, centred and scaled likewise.
     pub(super) ranks: Vec<f64>,
     /// Means of the slow and of the fast runs.
     pub(super) slow: f64,
     pub(super) fast: f64,
-    /// It is of the process that is measured.
+    /// Whether it is of the measured process.
     pub(super) is_measured: bool,
-    /// It is the sum of others, or the time of the run itself.
+    /// Whether it is the sum of others, or the time of the run itself.
     pub(super) is_general: bool,
 }
 
@@ -98,7 +98,7 @@ impl Candidate<'_> {
         self.slow - self.fast
     }
 
-    /// The share of its time in slow runs that fast ones do without: near 1 of what only slow runs have.
+    /// The share of its value in slow runs that fast runs do without: near 1 for what only slow runs have.
     pub(super) fn specific(&self) -> f64 {
         if self.slow > 0.0 { (self.excess() / self.slow).clamp(0.0, 1.0) } else { 0.0 }
     }
@@ -108,8 +108,7 @@ impl Candidate<'_> {
     }
 }
 
-/// The features that slow runs have more of, as far as these can matter where slow runs took `difference`
-/// longer.
+/// The features that slow runs have more of, as far as they can matter if slow runs took `difference` longer.
 pub(super) fn candidates<'m>(
     features: &'m [Feature],
     metric: &[f64],
@@ -121,10 +120,10 @@ pub(super) fn candidates<'m>(
     for feature in features {
         let (slow, fast) = halves.means(&feature.numbers());
         let is_time = feature.name.measure.is_time();
-        // Below the share that a cause needs, since a slope above 1 can still make it one.
+        // Less than the share that a cause needs, since a slope above 1 can still make it one.
         if slow > fast && (!is_time || slow - fast >= 0.03 * difference) {
-            // Units cannot be compared: times are ordered by how much they differ and come first, since
-            // theirs is at least 1 and a correlation at most that.
+            // Different units cannot be compared. Times are ordered by how much they differ, the others by
+            // correlation; times come first, since their size is at least 1 and a correlation at most 1.
             let size = if is_time {
                 1.0 + slow - fast
             } else {
@@ -156,7 +155,7 @@ pub(super) fn candidates<'m>(
 pub(super) fn mark_general(all: &mut [Candidate<'_>], metric: &[f64], halves: &Halves) {
     let (of_metric, (_, fast)) = (unit(metric.to_vec()), halves.means(metric));
     for candidate in all.iter_mut().filter(|candidate| candidate.is_time()) {
-        // What fast runs spend most of their time in is the run under another name, and explains nothing.
+        // What fast runs spend most of their time on is the run under another name, and explains nothing.
         let is_large = candidate.fast >= OF_THE_RUN * fast;
         candidate.is_general = is_large && dot(&candidate.unit, &of_metric) >= 0.8;
     }
@@ -166,22 +165,23 @@ pub(super) fn mark_general(all: &mut [Candidate<'_>], metric: &[f64], halves: &H
     }
 }
 
-/// Which of them are sums of others.
+/// Which candidates are sums of others.
 fn sums(all: &[Candidate<'_>]) -> Vec<bool> {
-    // Those that are as good as one are compared once, by the most specific of them.
+    // Candidates that are as good as one are compared only once, by the most specific of them.
     let mut order: Vec<&Candidate<'_>> = all.iter().filter(|candidate| candidate.is_time()).collect();
     // The most specific name of a group is met first, and stands for all of it.
     order.sort_by(|a, b| b.specific().total_cmp(&a.specific()).then(b.excess().total_cmp(&a.excess())));
     let mut distinct: Vec<&Candidate<'_>> = Vec::new();
     for candidate in order {
-        // Half of something moves with it, and is no part of the same sums.
+        // Moving together is not enough to be one: half of something moves with it, but is a part of other
+        // sums.
         let is_new = !distinct.iter().any(|known| is_one(known, candidate));
         if is_new && distinct.len() < MOST_DISTINCT {
             distinct.push(candidate);
         }
     }
-    // Small ones first: what is a sum itself is no part of a larger one, since it would hide the parts.
-    // By variance and not by mean: a part varies less than the whole, even where the whole is small in most
+    // Small ones first: a sum must not become a part of a larger one, since it would hide its own parts. By
+    // variance and not by mean: a part varies less than the whole, even where the whole is small in most
     // runs.
     let size = |candidate: &Candidate<'_>| {
         let middle = mean(&candidate.values);
@@ -198,10 +198,10 @@ fn sums(all: &[Candidate<'_>]) -> Vec<bool> {
     all.iter().map(is_sum).collect()
 }
 
-/// Whether two are as good as one: they move together, and as far.
+/// Whether two are as good as one: they move together, and equally far.
 fn is_one(a: &Candidate<'_>, b: &Candidate<'_>) -> bool {
-    // Unit vectors add up to 0, so that each product is how far its values vary. It is 0 where all are equal;
-    // the ratio is then infinite or no number, and in no range.
+    // The elements of a unit vector add up to 0, so that each product measures how far the values vary. It is
+    // 0 where all are equal; the ratio is then infinite or NaN, which lies in no range.
     let ratio = dot(&a.values, &a.unit) / dot(&b.values, &b.unit);
     dot(&a.unit, &b.unit) >= THE_SAME && (0.8..=1.25).contains(&ratio)
 }
@@ -214,26 +214,27 @@ fn is_in(part: &Candidate<'_>, whole: &Candidate<'_>) -> bool {
     larger.count() * 20 <= part.values.len()
 }
 
-/// Whether two or more independent parts make up most of how it varies, each with about the same number of
-/// milliseconds in the whole as in itself.
+/// Whether two or more independent parts make up most of its variance, each with about as many milliseconds
+/// in the whole as it has itself.
 fn is_sum_of(whole: &Candidate<'_>, parts: &[&Candidate<'_>]) -> bool {
     let middle = mean(&whole.values);
     let mut rest: Vec<f64> = whole.values.iter().map(|value| value - middle).collect();
     let (all, mut found) = (dot(&rest, &rest), Vec::<&Candidate<'_>>::new());
     // The first few parts make up most of any sum; more of them would fit whatever varies.
     while found.len() < 8 {
-        // How much of the rest goes with a part, and with how many milliseconds for each of its own.
+        // How much of the rest goes with a part, and how many milliseconds of the rest go with one of the
+        // part.
         let fits = |part: &&Candidate<'_>| {
             let along = dot(&rest, &part.unit);
             let per_ms = along / dot(&part.values, &part.unit);
             let is_new = found.iter().all(|known| dot(&known.unit, &part.unit) < INDEPENDENT);
-            // Far from one to one the part merely goes with the whole; time inside of it would appear in it
-            // unchanged.
+            // Far from one to one, the part merely correlates with the whole: time inside it would appear in
+            // the whole unchanged.
             (is_new && along * along >= LEAST_PART * all && (0.5..=1.6).contains(&per_ms)).then_some(along)
         };
         let fitting = parts.iter().filter_map(|part| Some((fits(part)?, *part)));
         let Some((along, best)) = fitting.max_by(|a, b| a.0.total_cmp(&b.0)) else { break };
-        // A single part that is nearly all of it makes it another name of that part.
+        // If a single part is nearly all of it, it is another name for that part.
         if along * along >= NEARLY_ALL * all {
             return false;
         }

@@ -1,4 +1,4 @@
-//! Features of all runs, asked in SQL: sums by run, process and name, of tables that summaries have, too.
+//! Features of all runs, asked in SQL: sums by run, process and name, from tables that summaries also have.
 
 use etwkit_query::Session;
 use etwkit_query::dump::FromRows;
@@ -7,7 +7,7 @@ use etwkit_query::dump::pmc::counter_names;
 use super::feature::{Kind, Matrix, Measure, Name};
 use crate::Result;
 
-/// Numbers of a feature in a run that are read, at most: with more runs, features have to be larger.
+/// Most values that are read, one for each feature and run: with more runs, features have to be larger.
 const MOST_NUMBERS: i64 = 6_000_000;
 
 etwkit_query::declare! {
@@ -31,13 +31,13 @@ etwkit_query::declare! {
         bytes: f64 = "Bytes.",
     }
 
-    /// How many numbers there would be.
+    /// How many values there would be.
     row Count {
         numbers: i64 = "Numbers.",
     }
 }
 
-/// Frames that stacks of all waits and threads have: they name none.
+/// Frames that the stacks of all waits and threads have: they do not tell one cause from another.
 const PLUMBING: [&str; 16] = [
     "ntoskrnl.exe!Ki",
     "ntoskrnl.exe!KeWait",
@@ -59,14 +59,14 @@ const PLUMBING: [&str; 16] = [
 
 const PROCESS: &str = "LEFT JOIN process p ON p.process_key = c.process_key AND p.trace_id = c.trace_id";
 
-/// What a folder of a path is: all up to the last separator.
+/// The folder of a path: everything up to the last separator.
 const FOLDER: &str = r"regexp_replace(c.path, '[^\\]*$', '')";
 
-/// A kind of features with times, and its SQL above a least size (`$least`, in ms).
+/// Kinds of features with times, each with its SQL for features of at least `floor_ms`.
 fn times(floor_ms: f64) -> [(Kind, String); 3] {
     // Without context switches waits are null, and sums of them have to be 0 to be compared.
     let sums = "sum(coalesce(c.wait_ns, 0)) / 1e6 AS wait_ms, sum(coalesce(c.ready_ns, 0)) / 1e6 AS ready_ms";
-    // The least size is asked of sums: a method that is small in each thread may be large in all.
+    // The least size applies to sums: a method that is small in each thread may be large over all of them.
     let grouped = format!(
         "GROUP BY c.trace_id, p.name, what
 HAVING sum(cpu_ns) >= {least} OR sum(coalesce(c.wait_ns, 0)) >= {least}
@@ -140,8 +140,9 @@ FROM module GROUP BY trace_id, what"
     ]
 }
 
-/// The sum of what was counted of a column of `dump pmc`, under the first of its names that was recorded: a
-/// processor that counts it twice, once at a fixed place, would give twice as much.
+/// The sum of a counter that is a column of `dump pmc`, under the first of its names that was recorded:
+/// processors count some events twice, in a fixed counter and in a general one, and both would give twice as
+/// much.
 pub(super) fn first_counted(column: &str) -> String {
     let sum = |name: &&str| format!("sum(CAST(c.value AS DOUBLE)) FILTER (WHERE c.counter = '{name}')");
     let sums: Vec<String> = counter_names(column).iter().map(sum).collect();
@@ -183,15 +184,15 @@ pub(super) fn shown() -> String {
     times.chain(numbers).map(|(kind, sql)| format!("-- {}\n{sql};\n", kind.word())).collect()
 }
 
-/// The features of so many runs. Of methods, tags and processes those that have `floor_ms` in some run.
-/// `has_rows`: all extracts have single rows, and not sums alone.
+/// The features of all runs; methods, tags and processes only if they have `floor_ms` in some run. `has_rows`
+/// says that all extracts have single rows, not only sums.
 pub(super) fn load(session: &Session, runs: usize, floor_ms: f64, has_rows: bool) -> Result<Matrix> {
     let mut matrix = Matrix::new(runs);
     let floor_ms = enough(session, floor_ms)?;
     for (kind, sql) in times(floor_ms) {
         each(session, &sql, |row: Times| {
             let what = row.what.unwrap_or_default();
-            // Not in SQL, where sixteen more conditions would hide from its reader what is asked.
+            // Not in SQL, where sixteen more conditions would hide from its reader what it asks for.
             if PLUMBING.iter().any(|frame| what.starts_with(frame)) {
                 return;
             }
@@ -206,13 +207,15 @@ pub(super) fn load(session: &Session, runs: usize, floor_ms: f64, has_rows: bool
         })?;
     }
     for (kind, measure, sql) in numbers() {
+        // Summaries do not keep context switches, and a reason that only some runs have would look like a
+        // cause.
         if kind == Kind::Reason && !has_rows {
             continue;
         }
         each(session, &sql, |row: Number| {
             let Some(what) = row.what else { return };
             let run = usize::try_from(row.trace_id).unwrap_or(usize::MAX);
-            // A module or setting counts once for a run, whatever processes it is in.
+            // A module or setting counts once for a run, however many processes have it.
             let of_machine = matches!(kind, Kind::Module | Kind::Setting);
             let process = (!of_machine).then(|| row.process.unwrap_or_else(|| "?".to_owned()));
             let name = Name { kind, measure, what, process };
@@ -226,7 +229,7 @@ pub(super) fn load(session: &Session, runs: usize, floor_ms: f64, has_rows: bool
     Ok(matrix)
 }
 
-/// The least size with which there are not too many numbers.
+/// The least size for which there are not too many values.
 fn enough(session: &Session, mut floor_ms: f64) -> Result<f64> {
     loop {
         let [(_, methods), ..] = times(floor_ms);
@@ -237,12 +240,12 @@ fn enough(session: &Session, mut floor_ms: f64) -> Result<f64> {
         if numbers <= MOST_NUMBERS {
             return Ok(floor_ms);
         }
-        // Doubled, so that few countings reach a fitting size even from far away.
+        // Doubled, so that a few counts reach a fitting size even from far away.
         floor_ms *= 2.0;
     }
 }
 
-/// Rows of an answer, a batch at a time.
+/// Calls `take` with each row of an answer, which is read batch by batch.
 pub(super) fn each<R: FromRows>(session: &Session, sql: &str, mut take: impl FnMut(R)) -> Result<()> {
     for batch in session.sql(sql)? {
         R::read(&batch?)?.into_iter().for_each(&mut take);

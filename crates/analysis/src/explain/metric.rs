@@ -29,7 +29,7 @@ impl ExplainRequest {
         self.metric.as_deref().unwrap_or(DURATION)
     }
 
-    /// Whether the metric is SQL: one word is none.
+    /// Whether the metric is SQL: a single word is not.
     fn is_sql(&self) -> bool {
         self.word().trim().contains(char::is_whitespace)
     }
@@ -48,7 +48,7 @@ impl ExplainRequest {
         }
     }
 
-    /// The SQL of the metric; none of what names of files say.
+    /// The SQL of the metric.
     pub(super) fn metric_sql(&self) -> Option<String> {
         let process = quoted(self.process.as_deref().unwrap_or("*"));
         match self.word() {
@@ -58,7 +58,7 @@ FROM cpu_process c JOIN process p ON p.process_key = c.process_key AND p.trace_i
 WHERE process_match(p.name, p.pid, {process}) GROUP BY c.trace_id"
             )),
             MARK_TO_MARK => {
-                // The end lies strictly behind the begin, since one mark may fit both patterns.
+                // The end lies strictly after the start, since one mark may fit both patterns.
                 let text = |mark: &Option<String>| quoted(mark.as_deref().unwrap_or("*"));
                 let (from, to) = (text(&self.from_mark), text(&self.to_mark));
                 Some(format!(
@@ -80,10 +80,10 @@ WHERE process_match(p.name, p.pid, {process}) GROUP BY p.trace_id"
     }
 }
 
-/// Gives each run its metric, and says what that is.
+/// Gives each run its metric; returns a description of the metric.
 pub(super) fn ask(asked: &ExplainRequest, session: &Session, runs: &mut [Run]) -> Result<String> {
-    // What the test measured itself is better than the length of the recording, but only where all runs have
-    // it.
+    // What the test measured itself is better than the length of the recording, but only if all runs have it:
+    // the two must not be mixed.
     if asked.word() == DURATION && runs.iter().all(|run| run.named_ms.is_some()) && !runs.is_empty() {
         runs.iter_mut().for_each(|run| run.metric = run.named_ms);
         return Ok("duration of the test, by the name of the file".to_owned());
@@ -106,12 +106,12 @@ pub(super) fn ask(asked: &ExplainRequest, session: &Session, runs: &mut [Run]) -
     })
 }
 
-/// Asks SQL of the user: `trace_id` and one other column, or that with the name `metric`.
+/// Runs SQL of the user, which gives `trace_id` and either one other column or one that is called `metric`.
 fn own(session: &Session, sql: String, runs: &mut [Run]) -> Result<()> {
     let (rows, _) = ask_any(session, &Query::own("", sql), &[], runs.len().saturating_mul(2))?;
     for row in rows {
-        // A column called metric wins; without one there must be a single other column, since a guess would
-        // compare something else.
+        // A column called metric wins; without one there must be exactly one other column, since a guess
+        // might compare the wrong thing.
         let others = || row.iter().filter(|(name, _)| *name != "trace_id");
         let value = row.get("metric").or_else(|| others().next().map(|(_, value)| value));
         let is_one = row.contains_key("metric") || others().count() == 1;

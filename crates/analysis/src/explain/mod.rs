@@ -1,9 +1,9 @@
-//! What goes with the slow ones of many runs: `etwkit explain`.
+//! What correlates with the slow runs among many: `etwkit explain`.
 //!
 //! Each extract is a run. Each run has a metric (how long it took) and features: times of methods, tags,
-//! processes, files and so on, and what its machine is and has. Features that go with the metric are causes
-//! (`causes`), the strongest first; what moves together is one cause. What stands beside that is which runs
-//! cannot be compared with the others, which are far from them, and when they changed (`runs`, `chance`).
+//! processes, files and so on, and what its machine is and has. Features that correlate with the metric are
+//! causes (`causes`), the strongest first; features that move together are one cause. Besides, it finds which
+//! runs cannot be compared with the others, which are outliers, and when the runs changed (`runs`, `chance`).
 //! Definitions with worked examples are in `docs/explain.md`.
 
 mod causes;
@@ -35,16 +35,16 @@ use runs::Run;
 pub use rows::{CauseRow, ChangeRow, EffectRow, MissingRow, RunRow};
 
 etwkit_query::declare! {
-    /// What is slow, and what is answered.
+    /// What makes a run slow, and which tables are answered.
     pub request ExplainRequest {
         /// How slow a run is: duration, process-cpu, mark-to-mark, or SQL that gives a trace_id and one
         /// number (ms) for each run
         metric: Option<String> = option("METRIC"),
         /// The process that is measured (*, ?, several with ;, ! excludes)
         process: Option<String> = option("NAMES").of(Among::Processes),
-        /// With --metric mark-to-mark: the first mark with such a text begins a run (*, ?)
+        /// With --metric mark-to-mark: the first mark with this text starts a run (*, ?)
         from_mark: Option<String> = option("TEXT").called("from-mark"),
-        /// With --metric mark-to-mark: the next one behind it with such a text ends it (*, ?)
+        /// With --metric mark-to-mark: the next mark after it with this text ends the run (*, ?)
         to_mark: Option<String> = option("TEXT").called("to-mark"),
         /// Only this table
         table: Option<ExplainTable> = option("TABLE").shape(),
@@ -67,10 +67,10 @@ pub struct Explanation {
     metric: String,
     /// In the order of their extracts.
     runs: Vec<Run>,
-    /// Places of the runs that have a metric.
+    /// Indices of the runs that have a metric.
     measured: Vec<usize>,
     causes: Causes,
-    /// Places of the measured runs in the order of time.
+    /// Indices into `measured`, in the order of time.
     by_time: Vec<usize>,
     change: Option<Change>,
     missing: Vec<Missing>,
@@ -87,8 +87,8 @@ impl ExplainRequest {
         let measured: Vec<usize> =
             (0..runs.len()).filter(|run| runs::metric_of(&runs, *run).is_some()).collect();
         let values: Vec<f64> = measured.iter().filter_map(|run| runs::metric_of(&runs, *run)).collect();
-        // A cause is a twentieth or more of a difference of some percent of a run. What is smaller than this
-        // in every run is hardly one, and most methods are that small.
+        // A cause is at least a twentieth of a difference that is itself a few per cent of a run. What is
+        // smaller than this in every run can hardly be one, and most methods are that small.
         let floor_ms = (0.002 * numbers::median(&values)).max(0.5);
         let has_rows = runs.iter().all(|run| run.has_rows);
         let mut matrix = load::load(session, runs.len(), floor_ms, has_rows)?;
@@ -112,7 +112,7 @@ impl Explanation {
         let causes = Causes::find(&matrix.of_runs(&measured), &values);
         let mut by_time: Vec<usize> = (0..measured.len()).collect();
         let began = |place: &usize| measured.get(*place).and_then(|run| runs.get(*run)).map(|run| run.began);
-        // Recordings that began at the same time keep the order of their extracts.
+        // Recordings that started at the same time keep the order of their extracts.
         by_time.sort_by_key(|place| (began(place), *place));
         let in_time: Vec<f64> = by_time.iter().filter_map(|place| values.get(*place).copied()).collect();
         let change = chance::change(&in_time).filter(|change| change.p <= runs::CHANGED);

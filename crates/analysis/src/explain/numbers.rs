@@ -1,9 +1,10 @@
-//! Robust statistics of a handful to some thousand numbers.
+//! Robust statistics for a handful to a few thousand numbers.
 
-/// Pairs of runs that a slope is computed from, at most: more change nothing but the time it takes.
+/// Most pairs of runs that a slope is computed from: more change nothing but the time it takes.
 const MOST_PAIRS: usize = 40_000;
 
-/// Makes the median absolute deviation of normally distributed numbers their standard deviation.
+/// The factor that turns the median absolute deviation of normally distributed numbers into their standard
+/// deviation.
 const OF_NORMAL: f64 = 1.4826;
 
 /// The mean; 0 of no numbers.
@@ -24,7 +25,7 @@ pub(super) fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// How far numbers lie from their median: the median of the distances, as a standard deviation.
+/// How far numbers lie from their median: the median of the distances, scaled to a standard deviation.
 pub(super) fn spread(values: &[f64]) -> f64 {
     let middle = median(values);
     OF_NORMAL * median(&values.iter().map(|value| (value - middle).abs()).collect::<Vec<_>>())
@@ -35,7 +36,7 @@ pub(super) fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<(f64, usize)> = values.iter().copied().zip(0..).collect();
     order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let mut ranked: Vec<(usize, f64)> = Vec::with_capacity(values.len());
-    // Runs that are equal must not differ in rank by their order in the file.
+    // Equal runs must not differ in rank just because of their order in the list.
     for equal in order.chunk_by(|a, b| a.0.total_cmp(&b.0).is_eq()) {
         let first = ranked.len();
         let rank = first as f64 + (equal.len() as f64 - 1.0) / 2.0;
@@ -45,13 +46,13 @@ pub(super) fn ranks(values: &[f64]) -> Vec<f64> {
     ranked.into_iter().map(|(_, rank)| rank).collect()
 }
 
-/// Numbers around 0 whose squares add up to 1, so that a correlation is the sum of products; all 0 if they
-/// are equal.
+/// The numbers, centred on 0 and scaled so that their squares add up to 1: the correlation of two such
+/// vectors is their dot product. All 0 if the numbers are equal.
 pub(super) fn unit(mut values: Vec<f64>) -> Vec<f64> {
     let middle = mean(&values);
     values.iter_mut().for_each(|value| *value -= middle);
     let length = dot(&values, &values).sqrt();
-    // What remains of equal numbers is rounding.
+    // What remains of equal numbers is rounding, which must not be scaled up.
     let scale = if length > 1e-9 * (1.0 + middle.abs()) { 1.0 / length } else { 0.0 };
     values.iter_mut().for_each(|value| *value *= scale);
     values
@@ -72,9 +73,10 @@ pub(super) fn slope(x: &[f64], y: &[f64]) -> f64 {
         return 0.0;
     }
     let points: Vec<(f64, f64)> = x.iter().copied().zip(y.iter().copied()).collect();
-    // Each point with those that lie so many places behind it: a spread-out part of all pairs.
+    // Each point is paired with those that follow it at these distances in the list, around its end: with all
+    // distances up to half the length, that is every pair.
     let lags = count / 2;
-    // Leaving out whole distances keeps every point in equally many pairs.
+    // Leaving out whole distances keeps every point in the same number of pairs.
     let step = (lags * count).div_ceil(MOST_PAIRS).max(1);
     let mut slopes = Vec::with_capacity((lags / step + 1) * count);
     for lag in (1..=lags).step_by(step) {

@@ -8,7 +8,7 @@ use super::sentence::{cause_name, ms};
 use super::view::p_text;
 use crate::page::{END, Text, head};
 
-/// Runs of a heat map, at most: a page with more can no longer be scrolled through.
+/// Most runs of a heat map: a page with more can no longer be scrolled through.
 const MOST_RUNS: usize = 5000;
 
 impl Explanation {
@@ -112,7 +112,7 @@ fn write_causes(page: &mut String, causes: &[CauseRow]) -> std::fmt::Result {
     writeln!(page, "</table>")
 }
 
-/// A cell: the redder, the more it adds; the bluer, the more it saves.
+/// A cell of the heat map: the redder, the more the cause adds; the bluer, the more it saves.
 fn write_heat(page: &mut String, effect: f64, largest: f64) -> std::fmt::Result {
     // Without any effect there is nothing to divide by.
     let strength = if largest > 0.0 { (effect.abs() / largest).clamp(0.0, 1.0) } else { 0.0 };

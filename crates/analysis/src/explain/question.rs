@@ -1,4 +1,4 @@
-//! The declared question: its tables, and what stands above them.
+//! The declared question: its tables, and the lines above them.
 
 use etwkit_query::Session;
 use etwkit_query::question::{Above, Answer, Form, Line, OptionError, Question, Shows, fields};
@@ -9,7 +9,8 @@ use super::sentence::cause_name;
 use super::view::{CAUSES, CHANGES, EFFECTS, NOT_RECORDED, RUNS};
 use super::{ExplainRequest, ExplainTable, Explanation, load, runs};
 
-/// Runs that people see where all tables are shown and there are more: those that are not as the others.
+/// Most runs in text if all tables are shown; if there are more, only those that differ from the others are
+/// listed.
 const SHOWN_RUNS: usize = 40;
 
 impl Question for ExplainRequest {
@@ -20,7 +21,7 @@ impl Question for ExplainRequest {
     fn form(&self) -> Form<Self> {
         let metric = self.metric_sql().map(|sql| format!("-- metric\n{sql};\n")).unwrap_or_default();
         let sql = format!("{metric}{}", load::shown());
-        let answer = |asked: &Self, session: &Session| Ok(asked.told(&asked.explain(session)?));
+        let answer = |asked: &Self, session: &Session| Ok(asked.shown(&asked.explain(session)?));
         match self.table {
             None => {
                 let all = [
@@ -51,7 +52,7 @@ impl Question for ExplainRequest {
 }
 
 impl ExplainRequest {
-    fn told(&self, found: &Explanation) -> Answer {
+    fn shown(&self, found: &Explanation) -> Answer {
         let (all, wanted) = (self.table.is_none(), self.table);
         let is_wanted = |table: ExplainTable| all || wanted == Some(table);
         let mut tables = Vec::new();
@@ -70,7 +71,7 @@ impl ExplainRequest {
             let hidden = rows.len().saturating_sub(odd.len());
             let more = (hidden > 0).then(|| Line::new(format!("… {hidden} more (--table runs shows all)")));
             let answer = Answer::rows(self, &RUNS, odd).with_foot(more).with_records(rows);
-            tables.push(("runs", if hides { "Runs that are not as the others" } else { "Runs" }, answer));
+            tables.push(("runs", if hides { "Runs that differ from the others" } else { "Runs" }, answer));
         }
         if is_wanted(ExplainTable::Change) {
             let rows = found.change_row().into_iter().collect();
@@ -85,6 +86,7 @@ impl ExplainRequest {
         }
         if is_wanted(ExplainTable::Effects) {
             let answer = Answer::rows(self, &EFFECTS, found.effect_rows());
+            // A row for each run and cause is for machines; among the other tables it would bury them.
             let answer = if all { answer.showing(Shows::Sums) } else { answer };
             tables.push(("effects", "", answer));
         }
@@ -97,8 +99,8 @@ impl ExplainRequest {
             return one.with_head(head).below(Above::Nothing);
         }
         let above = Answer::rows(self, &CAUSES, Vec::new()).with_head(head).showing(Shows::Untitled).aside();
-        let told = tables.into_iter().filter(|(_, _, answer)| !answer.is_empty());
-        let tables = told.map(|(name, title, answer)| (name, title.to_owned(), answer));
+        let filled = tables.into_iter().filter(|(_, _, answer)| !answer.is_empty());
+        let tables = filled.map(|(name, title, answer)| (name, title.to_owned(), answer));
         Answer::report(std::iter::once(("", String::new(), above)).chain(tables)).below(Above::Nothing)
     }
 }
@@ -145,7 +147,7 @@ impl Explanation {
                 (_, true) => Some("fast".to_owned()),
                 _ => None,
             });
-            // The spread of fewer runs is a matter of chance itself.
+            // The spread of fewer runs is itself a matter of chance.
             let is_outlier =
                 values.len() >= 4 && spreads.is_some_and(|spreads| spreads.abs() > runs::OUTLIER);
             let state = match (place, is_outlier, run.differs.is_empty()) {

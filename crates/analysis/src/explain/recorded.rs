@@ -1,11 +1,11 @@
-//! What runs did not record, so that it is no cause even if it is one.
+//! What runs did not record: it may be a cause, but cannot be found as one.
 
 use etwkit_query::Session;
 
 use super::load::each;
 use crate::Result;
 
-/// Topics that features are made of, and what cannot be said without them.
+/// Topics that features come from, and what is not known without them.
 const NEEDED: [(&str, &str); 11] = [
     ("CPU samples", "who used the CPU, by method and stack tag"),
     ("context switches", "waits and ready times"),
@@ -34,7 +34,7 @@ etwkit_query::declare! {
 #[derive(Debug, Clone)]
 pub(super) struct Missing {
     pub(super) topic: String,
-    /// So many of all runs.
+    /// The number of runs without it, and of all runs.
     pub(super) runs: i64,
     pub(super) all: i64,
     pub(super) means: &'static str,

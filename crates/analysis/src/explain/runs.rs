@@ -12,27 +12,29 @@ use super::load::{each, first_counted};
 use super::numbers::median;
 use crate::Result;
 
-/// A run that lies more of its spreads from the median is an outlier: of normally distributed numbers one of
-/// two thousand does.
+/// A run that lies more than this many spreads from the median is an outlier: of normally distributed
+/// numbers, one in two thousand does.
 pub(super) const OUTLIER: f64 = 3.5;
 
-/// A change over time that is at least that unlikely by chance is reported.
+/// A change over time is reported if its probability by chance is at most this.
 pub(super) const CHANGED: f64 = 0.01;
 
-/// A checkpoint of NTFS blocks all others of its volume: from so many milliseconds on a run is another one.
+/// A checkpoint of NTFS blocks everybody else on its volume: from this many milliseconds on, a run is not
+/// comparable.
 const CHECKPOINT_MS: f64 = 100.0;
 
-/// Shares of the metric from which on a virus scanner, or other hard faults, make a run another one.
+/// Shares of the metric from which on a virus scanner, or an unusual time of hard faults, makes a run
+/// incomparable.
 const ANTIVIRUS_SHARE: f64 = 0.05;
 const HARD_FAULT_SHARE: f64 = 0.05;
 
-/// Cycles per instruction that change so much, while instructions do not, are those of a machine that is
-/// disturbed.
+/// If the cycles per instruction change by this share while the instructions do not, something disturbed the
+/// machine.
 const CPI_CHANGE: f64 = 0.10;
 const INSTRUCTION_CHANGE: f64 = 0.03;
 
-/// A mean frequency that is so much lower than that of the others makes a run another one: a higher one is no
-/// disturbance.
+/// A mean frequency that is lower than that of the others by this share makes a run incomparable; a higher
+/// one is not a disturbance.
 const FREQUENCY_CHANGE: f64 = 0.05;
 
 /// A run.
@@ -43,14 +45,14 @@ pub(super) struct Run {
     pub(super) start_utc: String,
     /// For the order of time: start of the recording, then the time in the name.
     pub(super) began: (i64, Option<i64>),
-    /// What the name of the file says that the test took.
+    /// How long the test took according to the name of the file.
     pub(super) named_ms: Option<f64>,
-    /// It has single rows, and not sums alone.
+    /// Whether it has single rows, not only sums.
     pub(super) has_rows: bool,
     pub(super) lost: i64,
     /// Milliseconds; missing if the run has none.
     pub(super) metric: Option<f64>,
-    /// What is not as in the others.
+    /// What differs from the other runs.
     pub(super) differs: Vec<String>,
 }
 
@@ -107,7 +109,7 @@ pub(super) fn metric_of(runs: &[Run], run: usize) -> Option<f64> {
 pub(super) fn load(session: &Session) -> Result<Vec<Run>> {
     let mut runs: BTreeMap<i64, Run> = BTreeMap::new();
     each(session, RECORDINGS, |row: Recording| {
-        // Either file may have been renamed; the one that was not carries the name of the test.
+        // Trace or extract may have been renamed; the one that was not has the name of the test.
         let files = [row.source_name.clone(), format!("{}.etwx", row.name)];
         let named = files.iter().find_map(|file| TestName::parse(file));
         let performed_at = named.as_ref().and_then(|named| named.performed_at);
@@ -187,7 +189,7 @@ fn of_runs(session: &Session, sql: &str, count: usize) -> Result<Vec<Option<f64>
     Ok(values)
 }
 
-/// The metric of a run where something can be a share of it: SQL of the user may give 0 or less.
+/// The metric of a run if something can be a share of it: SQL of the user may give 0 or less.
 fn time_of(run: &Run) -> Option<f64> {
     run.metric.filter(|metric| *metric > 0.0)
 }
@@ -200,7 +202,7 @@ fn hard_faults(runs: &mut [Run], matrix: &Matrix) {
     for feature in faults {
         sums.iter_mut().zip(feature.numbers()).for_each(|(sum, value)| *sum += value);
     }
-    // The median, so that the runs that are disturbed do not move what counts as usual.
+    // The median, so that disturbed runs do not move what counts as usual.
     let usual = median(&sums);
     for (run, ms) in runs.iter_mut().zip(sums) {
         if let Some(metric) = time_of(run).filter(|metric| (ms - usual).abs() > HARD_FAULT_SHARE * metric) {
@@ -237,8 +239,7 @@ GROUP BY c.trace_id",
         runs.iter_mut().zip(both).filter_map(|(run, both)| Some((run, both?)))
     {
         let cpi = cycles / instructions;
-        // More work has other cycles for each instruction, too; only with the same work is the machine to
-        // blame.
+        // More work may have another ratio, too; only if the work is the same is the machine to blame.
         let is_same_work = (instructions - usual).abs() < INSTRUCTION_CHANGE * usual;
         if is_same_work && (cpi - usual_cpi).abs() > CPI_CHANGE * usual_cpi {
             let change = "with the same number of instructions";
@@ -268,7 +269,7 @@ WHERE process_match(p.name, p.pid, '{}') AND lower(m.name) = lower(p.name) GROUP
     )
 }
 
-/// Finds runs that have something else than most.
+/// Finds runs whose values differ from those of most runs.
 fn others_have(session: &Session, sql: &str, runs: &mut [Run]) -> Result<()> {
     let mut all: BTreeMap<String, BTreeMap<i64, String>> = BTreeMap::new();
     each(session, sql, |row: Has| {
@@ -281,7 +282,7 @@ fn others_have(session: &Session, sql: &str, runs: &mut [Run]) -> Result<()> {
         values.values().for_each(|value| *counts.entry(value).or_default() += 1);
         let usual = counts
             .iter()
-            // Of equally frequent values the first by name, so that the answer does not depend on order.
+            // Among equally frequent values the first by name, so that the answer does not depend on order.
             .max_by(|a, b| a.1.cmp(b.1).then(b.0.cmp(a.0)))
             .map(|(value, _)| (*value).to_owned());
         let Some(usual) = usual else { continue };

@@ -1,10 +1,10 @@
-//! The first line: what came out, for a reader who goes no further.
+//! The first line: the result, for readers who go no further.
 
 use super::Explanation;
 use super::causes::{Cause, ENOUGH_RUNS};
 use super::rows::ChangeRow;
 
-/// Causes that a sentence names.
+/// Most causes that the sentence names.
 const NAMED: usize = 3;
 
 /// `12 ms`, `0.35 ms`.
@@ -14,7 +14,7 @@ pub(super) fn ms(value: f64) -> String {
 }
 
 impl Explanation {
-    /// What came out, in one sentence.
+    /// The result in one sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
         let (runs, causes) = (self.measured.len(), &self.causes);
@@ -56,7 +56,7 @@ impl Explanation {
         format!("{}; {share:.0} % of that is{}", capital(&halves), named(&causes.causes))
     }
 
-    /// What people read below it.
+    /// The lines below the sentence.
     pub(super) fn more(&self) -> Vec<String> {
         let mut lines = Vec::new();
         let disturbed = self.runs.iter().filter(|run| !run.differs.is_empty()).count();

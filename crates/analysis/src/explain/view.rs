@@ -50,7 +50,7 @@ fn name(row: &CauseRow) -> String {
     format!("{rest}{}", row.name)
 }
 
-/// A probability with two digits.
+/// A probability with three decimals, or with its order of magnitude if it is smaller.
 pub(super) fn p_text(p: f64) -> String {
     if p >= 0.001 { format!("{p:.3}") } else { format!("{p:.0e}") }
 }
@@ -94,7 +94,7 @@ pub(super) const CHANGES: View<ExplainRequest, ChangeRow> = View::new(
         Change::new("RunsAfter", "Runs after", Whole, |_, row| row.runs_after.into()),
         Change::new("P", "p", Word, |_, row| p_text(row.p_value).into()),
         Change::new("Start", "Start", Word, |_, row| row.start_utc.clone().into()),
-        Change::new("Extract", "First run behind it", Word, |_, row| row.extract.clone().into()),
+        Change::new("Extract", "First run after it", Word, |_, row| row.extract.clone().into()),
     ],
     |_| 0.0,
 )

@@ -9,7 +9,7 @@ use etwkit_query::range::Range;
 use super::owners::{NOBODY, Owner, Owners};
 use crate::Result;
 
-/// Files that are listed of a product.
+/// Most files that are listed for a product.
 const LISTED: usize = 4;
 
 /// What a product costs.
@@ -34,7 +34,7 @@ impl Cost {
         times.iter().any(|time| *time > 0) || self.disk_bytes > 0
     }
 
-    /// Files that did something; of many the first ones, with the number of the others.
+    /// Files that did something: the first few, and the number of the others.
     pub(super) fn files(&self) -> String {
         let mut names: Vec<&str> = self.files.iter().take(LISTED).map(String::as_str).collect();
         let more = self.files.len().saturating_sub(LISTED);
@@ -66,7 +66,7 @@ etwkit_query::declare! {
         thread_key: i64 = "Thread.",
         stack_id: i64 = "Stack.",
         cpu_ns: i64 = "Their weight.",
-        code_ns: i64 = "Weight of those that no DPC or interrupt had interrupted.",
+        code_ns: i64 = "Weight of those that were not taken in a DPC or interrupt.",
     }
 
     /// Waits of a thread in a stack.
@@ -88,7 +88,7 @@ etwkit_query::declare! {
     /// DPCs and interrupts of a routine.
     row Dpcs {
         frame_id: i64 = "Routine.",
-        own_ns: i64 = "Their time, without others that came in between.",
+        own_ns: i64 = "Their time, without that of others that interrupted them.",
     }
 
     /// I/O of a thread.
@@ -99,8 +99,8 @@ etwkit_query::declare! {
     }
 }
 
-/// CPU of threads by stack. A sample in a DPC or interrupt counts for the thread that was interrupted, as
-/// `dump cpu` has it, but the code there is none that it called.
+/// CPU of threads by stack. A sample in a DPC or interrupt counts for the interrupted thread, as in
+/// `dump cpu`, but that thread did not call the code there.
 pub(super) fn cpu_sql(time: Range) -> String {
     format!(
         "SELECT thread_key, stack_id, sum(weight_ns) AS cpu_ns,
@@ -121,7 +121,7 @@ fn and_in(moment: &str, time: Range) -> String {
 }
 
 impl Costs {
-    /// Asks for them.
+    /// Asks for the costs in a part of the trace.
     pub(super) fn sum(session: &Session, owners: &Owners, time: Range) -> Result<Self> {
         let mut costs = Self { of: vec![Cost::default(); owners.products().count()] };
         costs.cpu(session, owners, time)?;
@@ -132,8 +132,8 @@ impl Costs {
     }
 
     fn add(&mut self, owners: &Owners, owner: Owner, add: impl FnOnce(&mut Cost)) {
-        // Windows and what is unknown have a number beyond all products, so that their costs are dropped
-        // here.
+        // Windows and unknown code have a number beyond those of all products, so that their costs are
+        // dropped here.
         if let Some(cost) = self.of.get_mut(owner.product as usize) {
             add(cost);
             if let Some(file) = owners.file(owner.module)
@@ -148,7 +148,7 @@ impl Costs {
         each(session, &cpu_sql(time), |row: Cpu| {
             let (thread, code) = (owners.thread(row.thread_key), owners.stack(row.stack_id));
             self.add(owners, thread, |cost| plus(&mut cost.own_cpu_ns, row.cpu_ns));
-            // Its own code in its own threads is counted as theirs, once.
+            // A product's own code in its own threads is already counted with these.
             if code.product != thread.product && row.code_ns > 0 {
                 self.add(owners, code, |cost| plus(&mut cost.other_cpu_ns, row.code_ns));
             }
@@ -164,7 +164,7 @@ GROUP BY thread_key, stack_id"
         );
         each(session, &waits, |row: Waits| {
             let thread = owners.thread(row.thread_key);
-            // Without a stack nothing says whose code waits.
+            // Without a stack it is not known whose code waits.
             let code = row.stack_id.map_or(NOBODY, |stack| owners.waiting(stack));
             if code.product != thread.product {
                 self.add(owners, code, |cost| {
@@ -174,7 +174,7 @@ GROUP BY thread_key, stack_id"
                 });
             }
         })?;
-        // `instead_ns` is there only where the thread named ran for a part of the time ready.
+        // `instead_ns` is set only where the thread named ran for just a part of the ready time.
         let ready = format!(
             "SELECT thread_key, instead_thread_key, sum(coalesce(instead_ns, ready_ns)) AS ready_ns
 FROM context_switch WHERE ready_ns > 0 AND instead_thread_key IS NOT NULL{within}
@@ -218,7 +218,7 @@ GROUP BY thread_key",
     }
 }
 
-/// Adds to a sum. A damaged extract may claim more than a number holds.
+/// Adds to a sum without overflow, since a damaged extract may claim any number.
 fn plus(sum: &mut i64, more: i64) {
     *sum = sum.saturating_add(more);
 }

@@ -1,9 +1,10 @@
 //! What products cost: their own CPU, and the CPU, the waits and the time ready that they cause in others.
 //!
-//! A product is known by the version resources of its files: company and product name. Whose a sample or a
-//! wait is says the innermost frame of its stack that belongs to a product; whose a thread is says the file
-//! that it began in, else the executable of its process. Both are found in one pass over the tree of stacks,
-//! since callers have smaller numbers. What the numbers mean stands in `docs/overhead.md`.
+//! A product is known by the version resources of its files: company and product name. A sample or a wait
+//! belongs to the product of the innermost frame that has one; a thread belongs to the product of the file
+//! that it started in, else of the executable of its process. Samples and waits are attributed in one pass
+//! over the tree of stacks, since callers have smaller numbers. `docs/overhead.md` says what the numbers
+//! mean.
 
 mod cost;
 mod owners;
@@ -25,10 +26,10 @@ use cost::{Cost, Costs, Has};
 use owners::Owners;
 use product::Product;
 
-/// Products that are shown if no other number is asked for.
+/// Products that are shown if the request does not say how many.
 const SHOWN: usize = 20;
-/// Tags of the built-in rules that name products of others. The rest are parts of Windows, of runtimes and of
-/// programs, which cost what they were asked to do.
+/// Tags of the built-in rules that name third-party products. The other tags are parts of Windows, of
+/// runtimes and of programs, whose cost is the work that they were asked to do.
 const PRODUCT_TAGS: &str = r"Antivirus\*;Agents\*";
 
 etwkit_query::declare! {
@@ -38,8 +39,8 @@ etwkit_query::declare! {
         "product" => Product = "All files of a product: those with one company and product name.",
         "company" => Company = "All files of a company.",
         "file" => File = "A file: a driver, an executable, a library.",
-        "tag" => Tag = "A stack tag: of the built-in ones those of virus scanners and agents, unless product names \
-            others; of the rules of a file all.",
+        "tag" => Tag = "A stack tag: of the built-in ones those of virus scanners and agents, unless --product names \
+            others; all of those in a file of rules.",
     }
 
     /// Orders of rows.
@@ -59,14 +60,14 @@ etwkit_query::declare! {
         top: Top = group(),
         /// What a row sums up
         by: OverheadBy = option("WHAT").shape(),
-        /// Only products of which the name, the company or a file fits (*, ?, several with ;, ! excludes)
+        /// Only products whose name, company or a file fits (*, ?, several with ;, ! excludes)
         product: Option<String> = option("NAMES"),
         /// With --by tag: tag stacks by the rules of this file, too (.stacktags of Windows Performance
         /// Analyzer); can be repeated
         stack_tag_file: Vec<String> = option("FILE").called("stack-tag-file").shape(),
         /// Only what ended in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
-        /// What a processor takes while it computes: energy is all CPU time x this (W)
+        /// Power of a processor while it computes: energy is all CPU time x this (W)
         watts: f64 = option("WATTS").shape() => 5.0,
         /// Order
         sort: OverheadSort = option("ORDER").called("sort-by").shape(),
@@ -76,21 +77,22 @@ etwkit_query::declare! {
     pub row OverheadRow {
         product: String = "Product, company, file or tag, as asked for; the file where nothing says its company.",
         company: Option<String> = "Company, where files say it.",
-        files: String = "Files that did something, by name, with `; ` between.",
+        files: String = "Files that did something, by name, separated by `; `.",
         own_cpu_ns: Option<i64> =
-            "CPU samples of its own threads. Missing without CPU samples, as the next one.",
+            "CPU samples of its own threads. Missing without CPU samples, as is `other_cpu_ns`.",
         other_cpu_ns: Option<i64> =
             "CPU samples of threads of others in whose stacks its code is the innermost of any product, without \
              those in DPCs and interrupts.",
-        dpc_isr_ns: Option<i64> = "Its DPCs and interrupts, without others that came in between. Missing \
-            where these were not recorded.",
+        dpc_isr_ns: Option<i64> = "Its DPCs and interrupts, without those that interrupted them. Missing \
+            where they were not recorded.",
         waits: Option<i64> =
-            "Waits of threads of others below its code. Missing without context switches, as the next three.",
-        wait_ns: Option<i64> = "Their sum.",
-        max_wait_ns: Option<i64> = "The longest one.",
+            "Waits of threads of others in its code. Missing without context switches, as are `wait_ns`, \
+             `max_wait_ns` and `ready_ns`.",
+        wait_ns: Option<i64> = "Sum of these waits.",
+        max_wait_ns: Option<i64> = "The longest of them.",
         ready_ns: Option<i64> = "Time in which threads of others were ready and one of its own ran instead.",
         disk_ns: Option<i64> = "Service time of disks for its threads. Missing without disk I/O.",
-        disk_bytes: Option<i64> = "Bytes that these moved.",
+        disk_bytes: Option<i64> = "Bytes that its threads read and wrote on disks.",
         energy_j: Option<f64> = "Energy by the model, in joules: all of its CPU time x watts of a processor.",
         caused_ns: i64 = "Time that it costs others: CPU in them, DPCs and interrupts, waits, time ready.",
         sort_value: f64 = "What the rows are sorted by.",
@@ -140,8 +142,8 @@ impl Question for OverheadRequest {
         "What products cost: virus scanners, drivers and tracing, in their own threads and in others";
 
     fn form(&self) -> Form<Self> {
-        let told = |asked: &Self, session: &Session| asked.told(session);
-        Form::made::<OverheadRow>(cost::cpu_sql(self.time), told).shows(&PRODUCTS).top(self.top)
+        let answer = |asked: &Self, session: &Session| asked.sum_up(session);
+        Form::made::<OverheadRow>(cost::cpu_sql(self.time), answer).shows(&PRODUCTS).top(self.top)
     }
 
     fn tagging(&self) -> Tagging<'_> {
@@ -161,7 +163,7 @@ impl Question for OverheadRequest {
 }
 
 impl OverheadRequest {
-    fn told(&self, session: &Session) -> Result<Answer> {
+    fn sum_up(&self, session: &Session) -> Result<Answer> {
         let has = Has {
             samples: recorded(&SAMPLES, session)?,
             switches: recorded(&SWITCHES, session)?,
@@ -187,15 +189,15 @@ impl OverheadRequest {
         Ok(Answer::rows(self, &PRODUCTS, rows).with_foot(foot.map(Line::new)))
     }
 
-    /// Whose everything is; for stack tags by each set for itself, since each gives every stack a tag.
+    /// The owners of stacks and threads; for stack tags one set of owners for each set of tags, since each
+    /// set gives every stack a tag.
     fn owners(&self, session: &Session) -> Result<Vec<Owners>> {
         if self.by != OverheadBy::Tag {
             return Ok(vec![Owners::find(session, self)?]);
         }
         let all = TextFilter::parse("");
         let built_in = if self.product.is_some() { all.clone() } else { TextFilter::parse(PRODUCT_TAGS) };
-        // The built-in set always counts; files add sets of their own, which may tag the same stack once
-        // more.
+        // The built-in set always counts; files add sets of their own, which may tag the same stack again.
         let mut found = vec![tags::owners(session, default_tags(), &built_in)?];
         for set in session.tags().iter() {
             found.push(tags::owners(session, set, &all)?);
@@ -237,7 +239,7 @@ impl OverheadRequest {
     }
 }
 
-/// Whether single rows of something are there.
+/// Whether the extract has single rows of something.
 fn recorded(what: &Recorded, session: &Session) -> Result<bool> {
     match what.check(session, true) {
         Ok(()) => Ok(true),

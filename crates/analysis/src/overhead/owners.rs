@@ -1,4 +1,4 @@
-//! Whose a stack is, whose a thread is.
+//! Which product a stack or a thread belongs to.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,10 +10,10 @@ use super::OverheadRequest;
 use super::product::{File, Product, Products};
 use crate::Result;
 
-/// What stands for Windows, and for what is not known.
+/// The owner of what belongs to Windows or is not known.
 pub(super) const NOBODY: Owner = Owner { product: u32::MAX, module: -1 };
 
-/// Drivers of file systems, which filter drivers pass operations on to: what waits in them would have waited
+/// Drivers of file systems, to which filter drivers pass operations on: what waits in them would have waited
 /// without the filter, too.
 const FILE_SYSTEMS: &[&str] = &[
     "ntfs.sys",
@@ -33,18 +33,18 @@ const FILE_SYSTEMS: &[&str] = &[
 const LOGGERS: &[&str] =
     &["ntoskrnl.exe", "ntkrnlmp.exe", "ntkrnlpa.exe", "ntkrpamp.exe", "ntdll.dll", "advapi32.dll"];
 
-/// Begins of the names of functions that log events.
+/// Prefixes of functions that log events.
 const LOGGING: &[&str] = &["Etw", "PerfInfoLog", "WmiTrace", "WmipLog"];
 
-/// A product, and the module that is its.
+/// A product, and the module of it that did something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Owner {
     pub(super) product: u32,
-    /// Number of the module; −1 for code that only its name makes one of tracing.
+    /// Number of the module; −1 if it is not known.
     pub(super) module: i32,
 }
 
-/// Whose everything is.
+/// The owners of all stacks, frames and threads.
 #[derive(Debug)]
 pub(super) struct Owners {
     pub(super) products: Products,
@@ -59,7 +59,7 @@ pub(super) struct Owners {
 }
 
 etwkit_query::declare! {
-    /// A module with what says whose it is.
+    /// A module, with what says who made it.
     pub(super) row ModuleRow {
         module_id: i64 = "Number.",
         process_key: Option<i64> = "Process that mapped it; missing for drivers.",
@@ -67,14 +67,14 @@ etwkit_query::declare! {
         path: String = "Path.",
         company: Option<String> = "Company.",
         product_name: Option<String> = "Product.",
-        is_executable: bool = "Whether its process is called like it.",
+        is_executable: bool = "Whether its process has the same name.",
     }
 
-    /// A thread and where it began.
+    /// A thread and where it started.
     row ThreadRow {
         thread_key: i64 = "Key.",
         process_key: Option<i64> = "Its process.",
-        start_frame_id: Option<i64> = "Where it began.",
+        start_frame_id: Option<i64> = "Where it started.",
     }
 }
 
@@ -129,36 +129,36 @@ impl Owners {
         let mut notes = Vec::new();
         if !self.products.are_companies_known {
             notes.push(
-                "The trace does not say of which company files are, so that products are not known; \
+                "The trace does not say which companies made the files, so that products are not known; \
                  merging (xperf -d, wpr -stop) adds it"
                     .to_owned(),
             );
         }
         if !self.is_kernel_named {
             notes.push(
-                "Without symbols of the kernel the cost of event tracing inside of programs is not known"
+                "Without symbols of the kernel the cost of event tracing inside programs is not known"
                     .to_owned(),
             );
         }
         notes
     }
 
-    /// Whose code a thread runs in such a stack.
+    /// The owner of the code that a thread runs in this stack.
     pub(super) fn stack(&self, stack_id: i64) -> Owner {
         at(&self.stacks, stack_id)
     }
 
-    /// Who makes a thread wait in such a stack.
+    /// The owner of the code that makes a thread wait in this stack.
     pub(super) fn waiting(&self, stack_id: i64) -> Owner {
         at(&self.waiting, stack_id)
     }
 
-    /// Whose code is at a frame.
+    /// The owner of the code at a frame.
     pub(super) fn frame(&self, frame_id: i64) -> Owner {
         at(&self.frames, frame_id)
     }
 
-    /// Whose a thread is.
+    /// The owner of a thread.
     pub(super) fn thread(&self, thread_key: i64) -> Owner {
         self.threads.get(&key(thread_key)).copied().unwrap_or(NOBODY)
     }
@@ -178,7 +178,7 @@ pub(super) fn at(all: &[Owner], number: i64) -> Owner {
 }
 
 /// Owners of modules, and of processes by their executables. A library in the folder of the executable came
-/// with the program: it is a part of it, whatever company made it.
+/// with the program: it is a part of the program, whichever company made it.
 fn of_modules(rows: &[ModuleRow], products: &mut Products) -> (HashMap<i32, Owner>, HashMap<i64, Owner>) {
     let mut own = |row: &ModuleRow| {
         let file = File {
@@ -191,14 +191,14 @@ fn of_modules(rows: &[ModuleRow], products: &mut Products) -> (HashMap<i32, Owne
         let module = key(row.module_id);
         products.of(&file).map_or(NOBODY, |product| Owner { product, module })
     };
-    // Executables first: their folders say whose the libraries are that are looked at below.
+    // Executables first: their folders say who owns the libraries that are looked at below.
     let (mut processes, mut folders) = (HashMap::new(), HashMap::new());
     for row in rows.iter().filter(|row| row.is_executable) {
         let Some(process) = row.process_key else { continue };
         let owner = own(row);
         if owner != NOBODY {
             processes.insert(process, owner);
-            // An empty folder would be the begin of every other one.
+            // An empty folder would be a prefix of every other one.
             let home = folder(&row.path);
             if !home.is_empty() {
                 folders.insert(process, home);
@@ -218,7 +218,7 @@ fn of_modules(rows: &[ModuleRow], products: &mut Products) -> (HashMap<i32, Owne
     (modules.collect(), processes)
 }
 
-/// Owners of threads: that of the frame in which one began, else that of its process.
+/// Owners of threads: that of the frame in which the thread started, else that of its process.
 pub(super) fn of_threads(
     session: &Session,
     processes: &HashMap<i64, Owner>,
@@ -229,7 +229,7 @@ pub(super) fn of_threads(
     let owner = rows.into_iter().map(|row| {
         let own = row.process_key.and_then(|process| processes.get(&process)).copied().unwrap_or(NOBODY);
         let began = row.start_frame_id.map_or(NOBODY, &mut began);
-        // Worker threads of a scanner inside of other programs begin in its own file.
+        // Worker threads of a scanner inside other programs start in the scanner's own file.
         (key(row.thread_key), if began == NOBODY { own } else { began })
     });
     Ok(owner.collect())
@@ -254,8 +254,8 @@ fn of_frame(
     if !LOGGERS.iter().any(|logger| logger.eq_ignore_ascii_case(file)) {
         return owner;
     }
-    // Any kernel function with a name shows that its symbols were found; ntdll.dll begins alike and is no
-    // kernel.
+    // Any kernel function with a name shows that the kernel's symbols were found; ntdll.dll starts with the
+    // same letters and is not the kernel.
     *is_kernel_named |= file.get(..2).is_some_and(|begin| begin.eq_ignore_ascii_case("nt"))
         && !file.eq_ignore_ascii_case("ntdll.dll");
     if LOGGING.iter().any(|begin| method.starts_with(begin)) {
@@ -264,8 +264,8 @@ fn of_frame(
     owner
 }
 
-/// Owners of stacks, and those of them that wait. Callers have smaller numbers, so that their owners are
-/// known when those whom they call come.
+/// Owners of stacks that run and of stacks that wait. Callers have smaller numbers, so that their owners are
+/// known when what they call is looked at.
 fn of_stacks(trace: &TraceFrames, frames: &[Owner]) -> (Vec<Owner>, Vec<Owner>) {
     let systems = FileSystems::of(trace);
     let (mut all, mut waiting) = (Vec::with_capacity(trace.stacks()), Vec::with_capacity(trace.stacks()));
@@ -274,7 +274,7 @@ fn of_stacks(trace: &TraceFrames, frames: &[Owner]) -> (Vec<Owner>, Vec<Owner>) 
         let own = at(frames, frame.into());
         let from = |all: &[Owner]| caller.map_or(NOBODY, |caller| at(all, caller.into()));
         all.push(if own == NOBODY { from(&all) } else { own });
-        // Below a file system no filter is to blame any more, until other code of a product is called from
+        // Below a file system no filter is to blame any more, until code of some product is called from
         // there.
         waiting.push(match own == NOBODY {
             true if systems.has(frame) => NOBODY,

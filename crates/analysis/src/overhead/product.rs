@@ -9,7 +9,8 @@ use super::{OverheadBy, OverheadRequest};
 /// What the cost of tracing itself is called.
 const TRACING: &str = "Event tracing (ETW)";
 
-/// The virus scanner of Windows, which is of Microsoft and still no part that every machine runs.
+/// The virus scanner of Windows: made by Microsoft, but a product of its own, since not every machine runs
+/// it.
 const DEFENDER: &str = "Microsoft Defender";
 const DEFENDER_FILES: &[&str] = &[
     "mpcmdrun.exe",
@@ -25,7 +26,7 @@ const DEFENDER_FILES: &[&str] = &[
     "wdnisdrv.sys",
 ];
 
-/// Programs that record.
+/// Programs that record traces: their cost is that of tracing.
 const RECORDERS: &[&str] = &[
     "logman.exe",
     "perfview.exe",
@@ -37,12 +38,12 @@ const RECORDERS: &[&str] = &[
     "etwkit.exe",
 ];
 
-/// A product, or a company or file where these are asked for.
+/// A product, or a company, file or tag if rows are asked for by these.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Product {
     pub(super) name: String,
     pub(super) company: Option<String>,
-    /// Names of all of its files.
+    /// Names of all its files.
     pub(super) files: Vec<String>,
 }
 
@@ -50,7 +51,7 @@ impl Product {
     /// Whether its name, its company or a file of it passes.
     pub(super) fn fits(&self, filter: &TextFilter) -> bool {
         let texts = std::iter::once(&self.name).chain(&self.company).chain(&self.files);
-        // A file that a part excludes excludes the product.
+        // In one text, so that excluding one file excludes the product.
         let all = texts.map(String::as_str).collect::<Vec<_>>().join("\n");
         filter.matches(Some(&all))
     }
@@ -70,7 +71,7 @@ pub(super) struct File<'a> {
 #[derive(Debug)]
 pub(super) struct Products {
     by: OverheadBy,
-    /// Whether any file says its company: where none does, a missing one means nothing.
+    /// Whether any file says its company: if none does, a missing company means nothing.
     pub(super) are_companies_known: bool,
     numbers: HashMap<(String, String), u32>,
     pub(super) all: Vec<Product>,
@@ -85,18 +86,18 @@ impl Products {
         Self { by: asked.by, are_companies_known, numbers: HashMap::new(), all: vec![tracing] }
     }
 
-    /// For rows that are stack tags. The number of tracing stays free, since tags have one for it.
+    /// For rows that are stack tags. The number of tracing stays unused, since there are tags for it.
     pub(super) fn of_tags() -> Self {
         Self::new(&OverheadRequest { by: OverheadBy::Tag, ..OverheadRequest::default() }, true)
     }
 
-    /// The number of a stack tag, of which this is a file.
+    /// The number of a stack tag, to which this file belongs.
     pub(super) fn of_tag(&mut self, tag: &str, file: Option<&str>) -> u32 {
         let number = self.number(tag, None);
         file.map_or(number, |file| self.put(number, file))
     }
 
-    /// The product of a file; nothing for what is a part of Windows.
+    /// The product of a file; `None` for a part of Windows.
     pub(super) fn of(&mut self, file: &File<'_>) -> Option<u32> {
         let lower = file.name.to_lowercase();
         if RECORDERS.contains(&lower.as_str()) {
@@ -109,8 +110,8 @@ impl Products {
                 false => return None,
             },
             Some(company) => file.product.map(str::trim).filter(|name| !name.is_empty()).unwrap_or(company),
-            // Where others say their company, a driver that does not is a stranger. Of programs the folder
-            // shows whether they came with Windows.
+            // Where others say their company, a driver that does not is not from Windows. For programs the
+            // folder shows whether they came with Windows.
             None if !self.are_companies_known || (!file.is_driver && is_in_windows(file.path)) => {
                 return None;
             }
@@ -118,7 +119,7 @@ impl Products {
         };
         let name = match (self.by, company) {
             (OverheadBy::File, _) => file.name,
-            // Its company is that of Windows, under which it could not be seen.
+            // Not under Microsoft, whose other files are Windows and have no row.
             (OverheadBy::Company, Some(company)) if name != DEFENDER => company,
             _ => name,
         };
@@ -127,7 +128,7 @@ impl Products {
     }
 
     fn number(&mut self, name: &str, company: Option<&str>) -> u32 {
-        // Files of one product spell its name in several ways; the first one that is met is shown.
+        // Files of one product spell its name in different ways; the first spelling that is met is shown.
         let key = (name.to_lowercase(), company.unwrap_or_default().to_lowercase());
         *self.numbers.entry(key).or_insert_with(|| {
             let company = company.map(str::to_owned);
@@ -147,7 +148,7 @@ impl Products {
 }
 
 fn is_microsoft(company: &str) -> bool {
-    // Version resources begin with signs such as that of copyright.
+    // Version resources may start with a sign such as that of copyright.
     let company = company.trim_start_matches(|c: char| !c.is_alphanumeric());
     company.get(.."microsoft".len()).is_some_and(|begin| begin.eq_ignore_ascii_case("microsoft"))
 }
@@ -186,7 +187,7 @@ mod tests {
 
     #[test]
     fn files_of_one_company_and_product_are_one() {
-        let told = names(&OverheadRequest::default());
+        let found = names(&OverheadRequest::default());
         let expected = [
             "Event tracing (ETW): wpr.exe",
             "North Guard: Guard.sys guardsvc.exe",
@@ -195,7 +196,7 @@ mod tests {
             "tool.exe: tool.exe",
             "Microsoft Defender: WdFilter.sys",
         ];
-        assert_eq!(told, expected);
+        assert_eq!(found, expected);
     }
 
     #[test]

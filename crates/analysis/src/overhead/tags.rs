@@ -18,12 +18,12 @@ etwkit_query::declare! {
     }
 }
 
-/// Tags that are rows, numbered as they are met.
+/// Tags that become rows, numbered as they are met.
 struct Tags<'a> {
     set: &'a TagSet,
     shown: &'a TextFilter,
     products: Products,
-    /// Of files without any known function.
+    /// Tags of files without any known function, by file.
     files: HashMap<String, Option<u32>>,
 }
 
@@ -51,20 +51,20 @@ pub(super) fn owners(session: &Session, set: &TagSet, shown: &TextFilter) -> Res
         }
     }
     let names = rows.into_iter().map(|row| (key(row.module_id), row.name)).collect();
-    // What the notes say of companies and of the kernel's symbols concerns rows that are products.
+    // The notes about companies and the kernel's symbols concern only rows that are products.
     let is_kernel_named = true;
     Ok(Owners { products: tags.products, stacks, waiting, frames: of_frame, threads, names, is_kernel_named })
 }
 
 impl Tags<'_> {
-    /// The number of a tag, if it is a row.
+    /// The number of a tag, if it becomes a row.
     fn number(&mut self, tag: &str, file: Option<&str>) -> Option<u32> {
         let is_row = tag != NO_TAG && self.shown.matches(Some(tag));
         is_row.then(|| self.products.of_tag(tag, file))
     }
 
-    /// The tag that all code of a file has, whatever its function. That of one of its functions says
-    /// nothing about a thread that only runs in the file.
+    /// The tag that all code of a file has, whatever its function. The tag of one of its functions says
+    /// nothing about a thread that merely runs in the file.
     fn of_file(&mut self, name: &str) -> Option<u32> {
         if let Some(known) = self.files.get(name) {
             return *known;
@@ -85,7 +85,7 @@ impl Tags<'_> {
         number.map_or(NOBODY, |product| Owner { product, module: trace.module_id(frame).unwrap_or(-1) })
     }
 
-    /// Owners of stacks, and those of them that wait; see [`Owners`].
+    /// Owners of stacks that run and of stacks that wait; see [`Owners`].
     fn of_stacks(&mut self, trace: &TraceFrames, tagged: &Tagged) -> (Vec<Owner>, Vec<Owner>) {
         let systems = FileSystems::of(trace);
         let mut numbers: HashMap<u32, Option<u32>> = HashMap::new();
@@ -103,11 +103,11 @@ impl Tags<'_> {
                 waiting.push(NOBODY);
                 continue;
             };
-            // The frame that gave the tag is the one with which it begins: its file did it.
+            // The outermost frame with the tag is the one that the rule matched: its file did it.
             let goes_on = above.product == product;
             let own = Owner { product, module: trace.module_id(frame).unwrap_or(-1) };
             all.push(if goes_on { above } else { own });
-            // A tag of the file system itself goes on in its own frames.
+            // A tag of the file system itself continues in the file system's own frames.
             let passes_on = systems.has(frame)
                 && caller
                     .and_then(|caller| trace.node(caller))

@@ -10,13 +10,13 @@ use crate::root::Roots;
 use crate::slice::{NONE, Slice};
 use crate::time_line::{Piece, State, time_line};
 
-/// Threads that wait for each other one inside the other; waits that lie deeper stay waits.
+/// Most threads that wait for each other, one inside the other; waits that lie deeper stay waits.
 const MAX_DEPTH: usize = 64;
 
-/// Pieces of a path: far more than a reader looks at, and some hundred MB of rows.
+/// Most pieces of a path: far more than a reader looks at, and a few hundred MB of rows.
 const MAX_PIECES: usize = 2_000_000;
 
-/// Pieces that a slice can have: unknown time in front of it, waiting, ready, unknown time up to its begin,
+/// Pieces that a slice can have: unknown time before it, waiting, ready, unknown time up to its start,
 /// running.
 const OF_A_SLICE: usize = 5;
 
@@ -25,14 +25,14 @@ const OF_A_SLICE: usize = 5;
 pub(super) struct PathPiece {
     pub(super) piece: Piece,
     pub(super) thread: i32,
-    /// How many waits were replaced to come here.
+    /// How many waits were replaced to get here.
     pub(super) depth: usize,
     /// The node of the tree that it belongs to.
     pub(super) node: usize,
 }
 
 impl PathPiece {
-    /// Hands a wait that a DPC ended to those that are looked up later; returns its number there.
+    /// Adds a wait that a DPC ended to those that are looked up later; returns its index there.
     pub(super) fn ended_by_dpc(&self, parts: &Parts, roots: &mut Roots) -> Option<usize> {
         let slice = self.piece.slice.filter(|_| self.piece.state == State::Waiting)?;
         let is_by_dpc = slice.is_by_dpc() || parts.threads.is_idle(slice.by);
@@ -41,7 +41,7 @@ impl PathPiece {
     }
 }
 
-/// A thread that another one waited for, along one way of waiting.
+/// A thread that another one waited for, along one chain of waits.
 #[derive(Debug, Default)]
 pub(super) struct PathNode {
     pub(super) thread: i32,
@@ -50,11 +50,11 @@ pub(super) struct PathNode {
     pub(super) children: BTreeMap<i32, usize>,
     /// Waits of the thread above that it ended.
     pub(super) waits: i64,
-    /// Stack in which the thread above waited longest, with that length.
+    /// Length of the longest wait of the thread above, and the stack of that wait.
     pub(super) stack: (i64, i32),
-    /// Stack with which that wait was ended.
+    /// Stack that ended that wait.
     pub(super) by_stack: i32,
-    /// Whether it created the thread above, so that its work stands for the time before that thread began.
+    /// Whether it created the thread above, so that its work fills the time before that thread started.
     pub(super) is_creator: bool,
 }
 
@@ -74,7 +74,7 @@ pub(super) struct Follower<'p> {
     parts: &'p Parts,
     pieces: Vec<PathPiece>,
     nodes: Vec<PathNode>,
-    /// Threads that wait for the present one, itself last.
+    /// Threads that wait for the current one, each with its node; the current one is last.
     way: Vec<(i32, usize)>,
     /// Whether there were more pieces than are held.
     overflowed: bool,
@@ -86,9 +86,9 @@ impl<'p> Follower<'p> {
         Self { parts, pieces: Vec::new(), nodes: vec![root], way: vec![(thread, 0)], overflowed: false }
     }
 
-    /// Takes what the thread, the last one of the way, did from `from` to `to`.
+    /// Adds what the thread, the last one of `way`, did from `from` to `to`.
     pub(super) fn follow(&mut self, thread: i32, from: i64, to: i64) {
-        // An estimate from above, before any piece is made: one call alone could otherwise fill the memory.
+        // An upper estimate, before any piece is made: otherwise a single call could fill the memory.
         let slices = self.parts.slices.count(thread, from, to);
         if self.overflowed || self.pieces.len().saturating_add(slices.saturating_mul(OF_A_SLICE)) > MAX_PIECES
         {
@@ -122,18 +122,18 @@ impl<'p> Follower<'p> {
         self.way.pop();
     }
 
-    /// Follows the creator of a thread as far as the thread did not exist in a piece of its time line.
-    /// Returns from where on it did.
+    /// Follows the creator of a thread for the part of a piece in which the thread did not exist yet. Returns
+    /// from when on it did.
     fn before_creation(&mut self, thread: i32, node: usize, piece: &Piece) -> i64 {
         if piece.state != State::Unknown || piece.slice.is_some() {
             return piece.from;
         }
-        // Only time before the start belongs to the creator. Unknown time behind it means lost events of the
-        // thread itself, which another thread does not explain.
+        // Only the time before the start belongs to the creator. Unknown time after it means lost events of
+        // the thread itself, which another thread does not explain.
         let Some((start, creator)) = self.parts.creator(thread) else { return piece.from };
         let until = start.min(piece.to);
-        let is_told = || self.parts.slices.is_told(creator, piece.from, until);
-        if until <= piece.from || !self.can_follow(creator) || !is_told() {
+        let is_known = || self.parts.slices.has_state(creator, piece.from, until);
+        if until <= piece.from || !self.can_follow(creator) || !is_known() {
             return piece.from;
         }
         let child = self.child(node, creator);
@@ -144,20 +144,20 @@ impl<'p> Follower<'p> {
         until
     }
 
-    /// Whether a thread is none that waits already, and there is room.
+    /// Whether a thread is not already in the chain of those that wait, and the chain may get longer.
     fn can_follow(&self, thread: i32) -> bool {
         self.way.len() <= MAX_DEPTH && self.way.iter().all(|(waiting, _)| *waiting != thread)
     }
 
-    /// The thread that ended a wait, if it is to be followed. Not followed are a thread that a DPC only
-    /// interrupted, the idle thread, one that waits for this one itself, as only damage has it, and one of
-    /// which nothing is known.
+    /// The thread that ended a wait, if it is to be followed. These are not followed: a thread that a DPC
+    /// only interrupted, the idle thread, a thread that itself waits for this one (which only damage has),
+    /// and a thread that nothing is known about.
     fn ended_by(&self, piece: &Piece) -> Option<(i32, Slice)> {
         let slice = piece.slice.filter(|_| piece.state == State::Waiting)?;
         let by = slice.by;
         let is_thread =
             by != NONE && !slice.is_by_dpc() && !self.parts.threads.is_idle(by) && slice.wait().is_some();
-        (is_thread && self.can_follow(by) && self.parts.slices.is_told(by, piece.from, piece.to))
+        (is_thread && self.can_follow(by) && self.parts.slices.has_state(by, piece.from, piece.to))
             .then_some((by, slice))
     }
 
@@ -171,7 +171,7 @@ impl<'p> Follower<'p> {
             self.nodes.push(PathNode {
                 thread: by,
                 depth,
-                // Below 0, so that even a wait of no length gives the node its stack.
+                // Less than 0, so that even a wait of length 0 gives the node its stack.
                 stack: (-1, NONE),
                 by_stack: NONE,
                 ..PathNode::default()

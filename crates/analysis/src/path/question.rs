@@ -1,4 +1,4 @@
-//! The critical path as a question: what stands above its rows, and how much of it people see.
+//! The critical path as a question: the lines above its rows, and how much of it text shows.
 
 use etwkit_query::Session;
 use etwkit_query::dump::rows::Field;
@@ -16,13 +16,13 @@ use crate::stacks::StackText;
 use crate::threads::Thread;
 use crate::wait_question::Stacks;
 
-/// Rows that people see if they do not ask for another number: with what stands above them about a screenful.
+/// Rows in text if no other number is asked for: together with the lines above them about a screenful.
 const SHOWN: usize = 20;
 
-/// Rows of what the time went to where other rows stand below them.
+/// Rows of what the time went to if other rows stand below them.
 const SHOWN_ABOVE: usize = 8;
 
-/// Processes that are listed where several fit.
+/// Most processes that are listed if several fit.
 const LISTED: usize = 20;
 
 impl Question for PathRequest {
@@ -31,20 +31,20 @@ impl Question for PathRequest {
                                     with each wait replaced by what the thread did that ended it";
 
     fn form(&self) -> Form<Self> {
-        // The SQL is that of the switches that a path is followed along, from row to row.
+        // The SQL is that of the context switches along which a path is followed from row to row.
         let sql = question(&[self.time]);
-        // Machines get all rows, unless it is asked for a number of them.
+        // JSON and CSV get all rows, unless a number of them is asked for.
         let answer = |asked: &Self, session: &Session| {
             Self { top: asked.top.or(Some(0)), ..asked.clone() }.answer_for_people(session)
         };
         let all = Shown { has_unknown: true };
         let form = if self.by_process {
             let tell = move |_: &Self, fields: &mut [Field]| {
-                PROCESSES.tell::<ProcessShare>(&all, Into::into, fields);
+                PROCESSES.describe::<ProcessShare>(&all, Into::into, fields);
             };
             Form::made::<ProcessShare>(sql, answer).describing(tell)
         } else if self.sums {
-            let tell = move |_: &Self, fields: &mut [Field]| SHARES.tell::<Share>(&all, Into::into, fields);
+            let tell = move |_: &Self, fields: &mut [Field]| SHARES.describe::<Share>(&all, Into::into, fields);
             Form::made::<Share>(sql, answer).describing(tell)
         } else if self.tree {
             Form::made::<Node>(sql, answer).with_fields(fields::<Stacks>())
@@ -56,7 +56,7 @@ impl Question for PathRequest {
 
     fn answer_for_people(&self, session: &Session) -> Result<Answer> {
         match PathRequest::ask(self, session)? {
-            PathAnswer::Path(path) => self.told(*path, &StackText::new(session)?),
+            PathAnswer::Path(path) => self.shown(*path, &StackText::new(session)?),
             PathAnswer::Several(threads) => Err(several(&threads)),
             PathAnswer::None => {
                 let nothing = "no thread that fits ran in this part of the trace";
@@ -67,7 +67,7 @@ impl Question for PathRequest {
     }
 }
 
-/// Several processes have no path together.
+/// The error for several processes, which have no common path.
 fn several(threads: &[Thread]) -> Error {
     let name = |thread: &Thread| who(thread.process.as_deref().or(Some("?")), thread.pid.or(Some(-1)), None);
     let names: Vec<String> = threads.iter().take(LISTED).map(name).collect();
@@ -76,7 +76,7 @@ fn several(threads: &[Thread]) -> Error {
 }
 
 impl PathRequest {
-    fn told(&self, mut path: CriticalPath, stacks: &StackText) -> Result<Answer> {
+    fn shown(&self, mut path: CriticalPath, stacks: &StackText) -> Result<Answer> {
         let head = head(&path);
         let shown = Shown { has_unknown: path.processes.iter().any(|row| row.unknown_ns > 0) };
         if self.by_process {
@@ -109,8 +109,8 @@ impl PathRequest {
         stacks: &StackText,
         ids: impl Fn(&R) -> (Option<i64>, Option<i64>),
     ) -> Vec<WithStacks<R>> {
-        let told = |row: R| WithStacks { stacks: Stacks::of(stacks, self.stacks, ids(&row)), row };
-        rows.into_iter().map(told).collect()
+        let with_stacks = |row: R| WithStacks { stacks: Stacks::of(stacks, self.stacks, ids(&row)), row };
+        rows.into_iter().map(with_stacks).collect()
     }
 
     /// How many rows are shown.
@@ -121,14 +121,15 @@ impl PathRequest {
         }
     }
 
-    /// Leaves out rows behind the first ones, the largest; says how many, unless it was asked for a number of
-    /// them.
+    /// Keeps the first rows, which are the largest; the line says how many are left out, unless a number of
+    /// rows was asked for.
     fn cut<R>(&self, rows: &mut Vec<R>, duration: fn(&R) -> i64) -> Option<Line> {
         let more = cut(rows, self.most(), duration);
         more.filter(|_| self.top.is_none()).map(|line| line.words(ALL))
     }
 
-    /// Leaves out all but the longest segments; says how many, unless it was asked for a number of them.
+    /// Keeps the longest segments; the line says how many are left out, unless a number of them was asked
+    /// for.
     fn cut_segments(&self, segments: &mut Vec<Segment>) -> Option<Line> {
         // The line names the time left out, since many short segments may be most of a path.
         let (before, whole) = (segments.len(), sum(segments, |row| row.duration_ns));
@@ -138,8 +139,8 @@ impl PathRequest {
         (left_out > 0 && self.top.is_none()).then(|| more(left_out, rest).words(ALL))
     }
 
-    /// Leaves out all but the threads with most time, of which none is without the one above it: that has
-    /// more, and stands in front of it.
+    /// Keeps the threads with most time. The thread above a kept one is always kept, too: it has at least as
+    /// much time, and stands before it.
     fn cut_tree(&self, tree: &mut Vec<Node>) -> Option<Line> {
         let before = tree.len();
         keep_largest(tree, self.most(), |row| row.total_ns);
@@ -149,7 +150,7 @@ impl PathRequest {
     }
 }
 
-/// How all rows are shown.
+/// How to get all rows.
 const ALL: &str = " (--top 0 shows all)";
 
 fn count(rows: usize) -> i64 {
@@ -171,7 +172,7 @@ fn cut<R>(rows: &mut Vec<R>, count: usize, duration: fn(&R) -> i64) -> Option<Li
     (!rest.is_empty()).then(|| more(rest.len(), sum(&rest, duration)))
 }
 
-/// Keeps so many of the largest rows, in their order; of equal ones the first.
+/// Keeps the `count` largest rows, in their order; among equal ones the first.
 fn keep_largest<R>(rows: &mut Vec<R>, count: usize, size: fn(&R) -> i64) {
     let mut sizes: Vec<(i64, usize)> = rows.iter().map(size).zip(0..).collect();
     sizes.sort_unstable_by_key(|(size, number)| (std::cmp::Reverse(*size), *number));
@@ -195,7 +196,7 @@ fn head(path: &CriticalPath) -> Vec<Line> {
     std::iter::once(heading).chain(others(path)).chain(since).collect()
 }
 
-/// Why the path is that of this thread, where others fit, and which of these ran longest.
+/// Why the path is that of this thread although others fit, and which of the others ran longest.
 fn others(path: &CriticalPath) -> Vec<Line> {
     if path.others == 0 {
         return Vec::new();
@@ -209,11 +210,11 @@ fn others(path: &CriticalPath) -> Vec<Line> {
     let which = if listed < path.others { ", those that ran longest" } else { "" };
     let line = Line::new(format!("{rule}; ")).whole(count(path.others));
     let line = line.words(format!(" other {threads}, --thread names one{which}:"));
-    let told = |(thread, run_ns): &(Thread, i64)| {
+    let other = |(thread, run_ns): &(Thread, i64)| {
         let of = who(thread.process.as_deref(), thread.pid, Some(thread.tid));
         Line::new(format!("  {of} ran ")).value(FineMilliseconds, *run_ns).words(" ms")
     };
-    std::iter::once(line).chain(path.best_others.iter().map(told)).collect()
+    std::iter::once(line).chain(path.best_others.iter().map(other)).collect()
 }
 
 #[cfg(test)]

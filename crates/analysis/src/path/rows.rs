@@ -13,10 +13,10 @@ use crate::time_line::State;
 etwkit_query::declare! {
     /// A piece of a critical path.
     pub row Segment {
-        start_ns: i64 = "Begin.",
+        start_ns: i64 = "Start.",
         end_ns: i64 = "End.",
         duration_ns: i64 = "`end_ns` − `start_ns`.",
-        depth: i64 = "How many waits were replaced to come here: 0 for the thread itself.",
+        depth: i64 = "How many waits were replaced to get here: 0 for the thread itself.",
         process_key: Option<i64> = "Process of the thread; missing if not known.",
         pid: Option<i64> = "Its id.",
         process: Option<String> = "File name of its executable.",
@@ -25,11 +25,11 @@ etwkit_query::declare! {
         state: State = "What it did.",
         wait_reason: Option<String> = "Wait reason of a wait.",
         ended_by: Option<String> =
-            "What ended a wait, see [`RootKind`]; missing if a thread did that could not be followed.",
+            "What ended a wait, see [`RootKind`]; missing if it was a thread that could not be followed.",
         operation: Option<String> = "`read`, `write` or `flush` of a transfer; kind of a DPC.",
         object: Option<String> = "File of a transfer, routine of a DPC.",
         is_open_wait: bool = "Whether the wait was still open when the trace ended.",
-        stack_id: Option<i64> = "Stack with which the thread was switched in behind a wait or time ready.",
+        stack_id: Option<i64> = "Stack with which the thread was switched in after a wait or ready time.",
         readying_stack_id: Option<i64> = "Stack that made it ready.",
     }
 
@@ -43,15 +43,15 @@ etwkit_query::declare! {
         tid: Option<i64> = "Its id.",
         waits: i64 = "Waits of the thread above that it ended; 0 for the thread itself.",
         is_creator: bool =
-            "Whether it created the thread above, whose time before that is told by what it did.",
-        total_ns: i64 = "Time on the path of the thread and of all below it.",
+            "Whether it created the thread above, before whose start the path is what this one did.",
+        total_ns: i64 = "Time on the path of the thread and of all threads below it.",
         total_percent: f64 = "`total_ns` in per cent of the length of the path.",
         run_ns: i64 = "Time on the path in which it ran itself.",
         ready_ns: i64 = "Time on the path in which it was ready.",
         wait_ns: i64 = "Time on the path of its waits that no thread ended.",
-        unknown_ns: i64 = "Time on the path of which nothing is told.",
-        stack_id: Option<i64> = "Stack of the longest of the waits above.",
-        readying_stack_id: Option<i64> = "Stack with which it was ended.",
+        unknown_ns: i64 = "Time on the path about which nothing was recorded.",
+        stack_id: Option<i64> = "Stack of the longest of these waits.",
+        readying_stack_id: Option<i64> = "Stack that ended that wait.",
     }
 
     /// What time of a path went to: what a thread did, by reason and by what ended waits.
@@ -64,9 +64,9 @@ etwkit_query::declare! {
         state: State = "What it did.",
         wait_reason: Option<String> = "Wait reason of waits.",
         ended_by: Option<String> = "What ended waits.",
-        segments: i64 = "Segments.",
-        duration_ns: i64 = "Their sum.",
-        percent: f64 = "The same in per cent of the length of the path.",
+        segments: i64 = "Number of segments.",
+        duration_ns: i64 = "Sum of their durations.",
+        percent: f64 = "`duration_ns` in per cent of the length of the path.",
     }
 
     /// What time of a path went to a process, over all of its threads.
@@ -76,12 +76,12 @@ etwkit_query::declare! {
         process: Option<String> = "File name of its executable.",
         threads: i64 = "Its threads on the path.",
         total_ns: i64 = "Their time on the path.",
-        percent: f64 = "The same in per cent of the length of the path.",
+        percent: f64 = "`total_ns` in per cent of the length of the path.",
         run_ns: i64 = "Time on the path in which they ran.",
         ready_ns: i64 = "Time on the path in which they were ready.",
         wait_ns: i64 = "Time on the path of their waits that no thread ended.",
         disk_ns: i64 = "The part of `wait_ns` that transfers of disks ended.",
-        unknown_ns: i64 = "Time on the path of which nothing is told.",
+        unknown_ns: i64 = "Time on the path about which nothing was recorded.",
     }
 }
 
@@ -94,16 +94,16 @@ fn stack(id: i32) -> Option<i64> {
 }
 
 impl Parts {
-    pub(super) fn segment(&self, piece: &PathPiece, told: Option<&Ended>) -> Segment {
+    pub(super) fn segment(&self, piece: &PathPiece, ended: Option<&Ended>) -> Segment {
         let thread = self.threads.get(piece.thread);
         let (state, from, to) = (piece.piece.state, piece.piece.from, piece.piece.to);
         let slice = piece.piece.slice;
-        // What a slice waited for says nothing about what it did then.
+        // What a thread waited for before a slice says nothing about what it did in the slice.
         let waited = slice.filter(|_| matches!(state, State::Waiting | State::Ready));
         let waiting = slice.filter(|_| state == State::Waiting);
-        let transfer = told.and_then(|told| told.transfer.as_ref());
-        let dpc = told.and_then(|told| told.dpc.as_ref()).filter(|_| transfer.is_none());
-        let untold = || waiting.and_then(|slice| untold(&slice));
+        let transfer = ended.and_then(|ended| ended.transfer.as_ref());
+        let dpc = ended.and_then(|ended| ended.dpc.as_ref()).filter(|_| transfer.is_none());
+        let unended = || waiting.and_then(|slice| without_end(&slice));
         Segment {
             start_ns: from,
             end_ns: to,
@@ -116,7 +116,7 @@ impl Parts {
             tid: thread.map(|thread| thread.tid),
             state,
             wait_reason: waiting.and_then(|slice| slice.reason()).map(wait_reason_name),
-            ended_by: told.map(|told| told.kind).or_else(untold).map(|kind| kind.name().to_owned()),
+            ended_by: ended.map(|ended| ended.kind).or_else(unended).map(|kind| kind.name().to_owned()),
             operation: transfer.map(|t| t.kind.clone()).or_else(|| dpc.map(|dpc| dpc.kind.clone())),
             object: transfer.and_then(|t| t.path.clone()).or_else(|| self.stacks.frame(dpc?.frame_id)),
             is_open_wait: waiting.is_some_and(|slice| slice.is_open()),
@@ -125,7 +125,7 @@ impl Parts {
         }
     }
 
-    /// The tree, each node in front of those below it; of several the largest first.
+    /// The tree, each node before those below it, and the largest first among siblings.
     pub(super) fn tree(&self, pieces: &[PathPiece], nodes: &[PathNode], length: i64) -> Vec<Node> {
         let mut rows: Vec<Node> = nodes.iter().map(|node| self.node(node)).collect();
         for piece in pieces {
@@ -139,7 +139,8 @@ impl Parts {
             };
             *sum = sum.saturating_add(duration);
         }
-        // Children have larger numbers than who waits for them.
+        // Children have larger numbers than the node that waits for them, so that from the last to the first
+        // each child is complete before it is added to its parent.
         for number in (0..nodes.len()).rev() {
             let below: i64 = nodes
                 .get(number)
@@ -179,8 +180,8 @@ impl Parts {
     }
 }
 
-/// What is said of a wait that no DPC ended and that was not replaced.
-fn untold(slice: &crate::slice::Slice) -> Option<RootKind> {
+/// What is reported as the end of a wait that no DPC ended and that was not replaced.
+fn without_end(slice: &crate::slice::Slice) -> Option<RootKind> {
     match (slice.is_open(), slice.by) {
         (true, _) => Some(RootKind::Open),
         (false, NONE) => Some(RootKind::NotRecorded),
@@ -195,7 +196,7 @@ fn in_order(rows: &[Node], nodes: &[PathNode]) -> Vec<Node> {
         let (Some(row), Some(node)) = (rows.get(number), nodes.get(number)) else { continue };
         ordered.push(row.clone());
         let mut children: Vec<usize> = node.children.values().copied().collect();
-        // The last one is taken first.
+        // The last one is popped first, so that the largest has to be last.
         children
             .sort_by_key(|child| (rows.get(*child).map_or(0, |row| row.total_ns), std::cmp::Reverse(*child)));
         open.extend(children);
@@ -223,19 +224,19 @@ pub(super) fn by_process(shares: &[Share], length: i64) -> Vec<ProcessShare> {
         }
         sum.total_ns = sum.total_ns.saturating_add(share.duration_ns);
     }
-    let told = |(sum, threads): (ProcessShare, BTreeSet<i64>)| ProcessShare {
+    let counted = |(sum, threads): (ProcessShare, BTreeSet<i64>)| ProcessShare {
         threads: i64::try_from(threads.len()).unwrap_or(i64::MAX),
         percent: percent(sum.total_ns, length),
         ..sum
     };
-    let mut sums: Vec<ProcessShare> = sums.into_values().map(told).collect();
+    let mut sums: Vec<ProcessShare> = sums.into_values().map(counted).collect();
     sums.sort_by_key(|sum| std::cmp::Reverse(sum.total_ns));
     sums
 }
 
 /// Sums of segments by thread, state, reason and what ended waits, largest first.
 pub(super) fn shares(segments: &[Segment], length: i64) -> Vec<Share> {
-    // Borrowed, since a path has up to millions of segments and few different texts.
+    // Keys borrow their texts, since a path may have millions of segments and few different texts.
     type Key<'s> = (i64, State, Option<&'s str>, Option<&'s str>);
     let mut sums: BTreeMap<Key<'_>, Share> = BTreeMap::new();
     for segment in segments {

@@ -21,7 +21,7 @@ pub(super) struct WithStacks<R> {
 /// What the columns of a path depend on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shown {
-    /// Of some time nothing is known.
+    /// Whether there is time about which nothing is known.
     pub(super) has_unknown: bool,
 }
 

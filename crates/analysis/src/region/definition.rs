@@ -1,11 +1,11 @@
-//! What a file of regions defines, as it is read.
+//! What a file of regions defines.
 
 /// The regions of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Manifest {
     /// Parents before their children.
     pub(super) regions: Vec<Region>,
-    /// Events that regions begin and end with.
+    /// Events with which regions start and end.
     pub(super) events: Vec<EventPattern>,
 }
 
@@ -15,40 +15,41 @@ pub(super) struct Region {
     pub(super) guid: String,
     pub(super) name: String,
     pub(super) friendly_name: Option<String>,
-    /// Place of the region around it.
+    /// Index of the region around it.
     pub(super) parent: Option<usize>,
-    /// Begin and end; a region without them contains its children.
+    /// Start and end; a region without them contains its children.
     pub(super) ends: Option<(Endpoint, Endpoint)>,
-    /// What begin and end have in common.
+    /// What start and end must have in common.
     pub(super) of_events: Same,
-    /// What a region has in common with the one around it.
+    /// What an instance must have in common with the one around it.
     pub(super) of_parent: Same,
-    /// What a region has in common with one of its own kind that it lies in, if that makes it a child of it.
+    /// What an instance must have in common with another one of the same region that it lies in, if that
+    /// makes it a child of the other.
     pub(super) self_nest: Option<Same>,
     pub(super) filters: Vec<Filter>,
     pub(super) naming: Option<Naming>,
     pub(super) metadata: Vec<(String, String)>,
-    /// Where it is defined.
+    /// Where in the file it is defined.
     pub(super) at: usize,
 }
 
-/// Where a region begins or ends.
+/// Where a region starts or ends.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Endpoint {
     /// At an event.
     Event(usize),
-    /// At the begin or end of each region of that GUID.
+    /// At the start or end of each instance of the region with that GUID.
     Region(String, Side),
     /// As long before or after the other end as a field of an event says.
     Duration {
         event: usize,
         field: String,
-        /// Nanoseconds of one of its units.
+        /// Nanoseconds in one unit of the field.
         nanoseconds: f64,
     },
 }
 
-/// Begin or end.
+/// Start or end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     Start,
@@ -63,9 +64,9 @@ pub(super) struct EventPattern {
     pub(super) id: Option<i32>,
     pub(super) version: Option<i32>,
     pub(super) opcode: Option<i32>,
-    /// Of events without an id.
+    /// Name, for events without an id.
     pub(super) name: Option<String>,
-    /// Field, value, and whether it has to be equal; else it may not be contained.
+    /// Field, value, and whether the field must equal the value; if not, it must not contain it.
     pub(super) payload: Vec<(String, String, bool)>,
 }
 
@@ -75,14 +76,14 @@ pub(super) struct Same {
     pub(super) thread: bool,
     pub(super) process: bool,
     pub(super) activity: bool,
-    /// Fields of both.
+    /// Pairs of fields, one of each end, whose values must be equal.
     pub(super) fields: Vec<(String, String)>,
 }
 
-/// When instances count.
+/// A condition under which instances count.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Filter {
-    /// Instances that the condition holds for are kept; else they are left out.
+    /// Whether instances for which the condition holds are kept; otherwise they are left out.
     pub(super) keeps: bool,
     pub(super) when: When,
     pub(super) trigger: Trigger,
@@ -93,9 +94,9 @@ pub(super) struct Filter {
 pub(super) enum When {
     /// Anywhere in the trace.
     Anywhere,
-    /// One of them in front of the instance.
+    /// Some trigger is over before the instance starts.
     Before,
-    /// The first one of them behind the instance.
+    /// The first trigger comes after the end of the instance.
     After,
 }
 
@@ -108,25 +109,25 @@ pub(super) enum Trigger {
 /// What instances are called.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Naming {
-    /// After a field of the begin or end.
+    /// After a field of the event at the start or end.
     Field {
         name: String,
-        /// Begin first, then end, if missing.
+        /// If missing, the start is tried first, then the end.
         side: Option<Side>,
-        /// It is a process id: the name of the process.
+        /// Whether the field is a process id, which stands for the name of the process.
         is_pid: bool,
     },
-    /// After whether there is such a region.
+    /// After whether the trace has an instance of that region.
     Region { guid: String, present: String, absent: String },
 }
 
 impl Manifest {
-    /// Place of the region of a GUID.
+    /// Index of the region with a GUID.
     pub(super) fn place(&self, guid: &str) -> Option<usize> {
         self.regions.iter().position(|region| region.guid == guid)
     }
 
-    /// Providers that its events are of.
+    /// Providers of its events.
     #[must_use]
     pub fn providers(&self) -> Vec<&str> {
         let mut all: Vec<&str> = self.events.iter().map(|event| event.provider.as_str()).collect();

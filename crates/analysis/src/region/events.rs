@@ -1,4 +1,4 @@
-//! The events that regions begin and end with, out of an extract.
+//! The events with which regions start and end, read from an extract.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,14 +11,14 @@ use serde_json::{Map, Value};
 use super::definition::{Endpoint, EventPattern, Manifest, Naming, Same};
 use crate::Result;
 
-/// Events that are held at most.
+/// Most events that are held.
 const MAX_EVENTS: usize = 10_000_000;
 
-/// Class of the marks of the kernel logger, which have a table of their own, and their type.
+/// Class and type of the marks of the kernel logger, which have a table of their own.
 const MARKS: (&str, i64) = ("ce1dbfb4-137e-4da6-87b0-3f59aa102cbc", 34);
 
 etwkit_query::declare! {
-    /// An event as it lies in the extract.
+    /// An event as the extract has it.
     row EventRow {
         ts_ns: i64 = "Time.",
         cpu: Option<i64> = "Processor.",
@@ -36,7 +36,7 @@ etwkit_query::declare! {
     }
 }
 
-/// An event that some region asks for.
+/// An event that some region needs.
 #[derive(Debug)]
 pub(super) struct Event {
     pub(super) ts_ns: i64,
@@ -50,22 +50,23 @@ pub(super) struct Event {
     pub(super) activity_id: Option<String>,
     /// Fields as JSON.
     pub(super) fields: Option<String>,
-    /// Those that regions compare or are named after, by their number.
+    /// Values of fields that regions compare or are named after, by the index of the field in
+    /// `Events::wanted`.
     values: Vec<(usize, String)>,
 }
 
-/// All events that regions ask for, in the order of time.
+/// All events that regions need, in the order of time.
 #[derive(Debug, Default)]
 pub(super) struct Events {
     pub(super) all: Vec<Event>,
-    /// Events that fit each pattern, by place.
+    /// Indices of the events that fit each pattern.
     fits: Vec<Vec<usize>>,
     /// Fields that regions compare or are named after.
     wanted: Vec<String>,
 }
 
 impl Events {
-    /// Those that fit a pattern.
+    /// Indices of the events that fit a pattern, ascending.
     pub(super) fn of(&self, pattern: usize) -> &[usize] {
         self.fits.get(pattern).map_or(&[], Vec::as_slice)
     }
@@ -77,11 +78,12 @@ impl Events {
         values.iter().find(|(of, _)| *of == number).map(|(_, value)| value.as_str())
     }
 
-    /// Reads them.
+    /// Reads the events of all patterns.
     pub(super) fn read(manifest: &Manifest, session: &Session) -> Result<Self> {
         let mut events =
             Self { all: Vec::new(), fits: vec![Vec::new(); manifest.events.len()], wanted: wanted(manifest) };
-        // Patterns are looked up by provider, since files may have hundreds and traces millions of events.
+        // Patterns are looked up by provider: a file may have hundreds of them, and a trace millions of
+        // events.
         let mut by_provider: HashMap<&str, Vec<usize>> = HashMap::new();
         for (place, pattern) in manifest.events.iter().enumerate() {
             by_provider.entry(&pattern.provider).or_default().push(place);
@@ -89,12 +91,12 @@ impl Events {
         let mut rows: Vec<EventRow> = ask(session, &sql(manifest))?;
         if rows.len() > MAX_EVENTS {
             return Err(Error::TooWide {
-                message: format!("regions begin and end with {} events, more than {MAX_EVENTS}", rows.len()),
+                message: format!("regions start and end with {} events, more than {MAX_EVENTS}", rows.len()),
                 how: "ask for fewer of the regions: take the others out of the file",
             });
         }
-        // Here and not in SQL: the planner gives up over an order by columns that are constants of one table
-        // and compared with constants in the other.
+        // Sorted here and not in SQL: the planner gives up over an ORDER BY of columns that are constants in
+        // one table and compared with constants in the other.
         rows.sort_by(|a, b| order(a).cmp(&order(b)));
         let mut texts = Texts::default();
         for row in rows {
@@ -110,7 +112,7 @@ impl Events {
         let patterns = places.iter().filter_map(|place| Some((*place, manifest.events.get(*place)?)));
         let fitting: Vec<usize> =
             patterns.filter(|(_, pattern)| fits(pattern, &row, &fields)).map(|(place, _)| place).collect();
-        // SQL knows nothing of payloads, so that more rows come than patterns fit.
+        // SQL does not look at payloads, so that it also returns rows that no pattern fits.
         if fitting.is_empty() {
             return;
         }
@@ -139,7 +141,7 @@ impl Events {
     }
 }
 
-/// By time, then by whatever makes the order the same each time; missing values last.
+/// The order of events: by time, then by whatever makes the order deterministic; missing values last.
 fn order(row: &EventRow) -> impl Ord + '_ {
     fn last<T: Ord>(value: Option<T>) -> (bool, Option<T>) {
         (value.is_none(), value)
@@ -148,7 +150,7 @@ fn order(row: &EventRow) -> impl Ord + '_ {
     (row.ts_ns, last(row.cpu), event, last(row.thread_key), last(row.fields.as_deref()))
 }
 
-/// One copy of each text.
+/// Keeps one shared copy of each text.
 #[derive(Default)]
 struct Texts(HashMap<String, Arc<str>>);
 
@@ -173,7 +175,7 @@ pub(super) fn sql(manifest: &Manifest) -> String {
     };
     let mut conditions: Vec<String> = manifest.events.iter().map(condition).collect();
     conditions.sort();
-    // Patterns that differ in their payload alone have the same condition.
+    // Patterns that differ only in their payload have the same condition.
     conditions.dedup();
     let conditions = if conditions.is_empty() { "FALSE".to_owned() } else { conditions.join("\n   OR ") };
     // Marks have a table of their own; here they are events again.
@@ -202,8 +204,9 @@ WHERE {conditions}"
     )
 }
 
-/// A column as the inside of a string of JSON, in SQL. JSON knows no control characters as they are: one that
-/// stayed would make the text unreadable, and its mark would begin no region. Rare ones become U+FFFD.
+/// SQL that makes a column the inside of a JSON string. JSON does not allow raw control characters: one that
+/// stayed would make the text invalid, and its mark would start no region. Rare control characters become
+/// U+FFFD.
 fn in_json(column: &str) -> String {
     let escape = |text: String, (from, to): (&str, &str)| format!("replace({text}, {from}, '{to}')");
     let escapes =
@@ -246,12 +249,12 @@ fn fits(pattern: &EventPattern, row: &EventRow, fields: &Map<String, Value>) -> 
         && pattern.name.as_ref().is_none_or(|name| row.name.as_ref() == Some(name))
         && pattern.payload.iter().all(|(field, wanted, equal)| match value(fields, field) {
             Some(found) if *equal => is_equal(found, wanted),
-            // What must not be contained in a field that is not there is not.
+            // A field that the event does not have contains nothing.
             found => !equal && found.and_then(text).is_none_or(|text| !text.contains(wanted.as_str())),
         })
 }
 
-/// A field; one of a struct behind a dot.
+/// The value of a field; `a.b` is the member `b` of the struct `a`.
 fn value<'v>(fields: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
     if let Some(value) = fields.get(name) {
         return Some(value);
@@ -278,7 +281,7 @@ fn is_equal(found: &Value, wanted: &str) -> bool {
     let number = |wanted: &str| integer(wanted);
     match found {
         Value::String(text) if text == wanted => true,
-        // Numbers that are shown in hexadecimal digits.
+        // A number that decoding writes in hexadecimal digits.
         Value::String(text) => {
             text.starts_with("0x") && integer(text).is_some_and(|n| number(wanted) == Some(n))
         }
@@ -290,7 +293,7 @@ fn is_equal(found: &Value, wanted: &str) -> bool {
     }
 }
 
-/// A whole number in decimal or, behind `0x`, hexadecimal digits.
+/// A whole number in decimal or, after `0x`, hexadecimal digits.
 pub(super) fn integer(text: &str) -> Option<i128> {
     let text = text.trim();
     match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {

@@ -1,46 +1,46 @@
-//! Instances of regions: begins are put together with ends.
+//! Instances of regions: starts are paired with ends.
 
 use std::collections::HashMap;
 
 use super::definition::{Endpoint, Filter, Manifest, Region, Same, Side, Trigger, When};
 use super::events::Events;
 
-/// One time that a region lasted, or that it began and did not end.
+/// One occurrence of a region, which may have started without an end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Instance {
-    /// Place of the region.
+    /// Index of the region.
     pub(super) region: usize,
     pub(super) start_ns: i64,
     /// Missing if it did not end.
     pub(super) stop_ns: Option<i64>,
-    /// Event that it began with; regions that contain others have that of the first of them.
+    /// Event that it started with; regions that contain others have that of the first of them.
     pub(super) start: Option<usize>,
     /// Event that it ended with.
     pub(super) stop: Option<usize>,
 }
 
-/// A possible begin or end.
+/// A possible start or end.
 #[derive(Debug, Clone, Copy)]
 struct Point {
     ts_ns: i64,
     event: Option<usize>,
 }
 
-/// What begins and ends have to have in common: values in a fixed order.
+/// What starts and ends must have in common: values in a fixed order.
 type Key = Vec<String>;
 
-/// What was found.
+/// The instances of all regions.
 #[derive(Debug, Default)]
 pub(super) struct FoundInstances {
-    /// Instances that ended, by place of their region, in the order of their begins.
+    /// For each region, instances that ended, in the order of their starts.
     pub(super) ended: Vec<Vec<Instance>>,
-    /// Begins without an end, in that order.
+    /// For each region, starts without an end, in order.
     pub(super) open: Vec<Vec<Instance>>,
-    /// Ends without a begin.
+    /// For each region, the number of ends without a start.
     pub(super) ends: Vec<usize>,
 }
 
-/// Finds the instances of all regions, those first that others depend on.
+/// Finds the instances of all regions. In `order`, a region comes after those that it depends on.
 pub(super) fn find(manifest: &Manifest, order: &[usize], events: &Events) -> FoundInstances {
     let count = manifest.regions.len();
     let mut found = FoundInstances {
@@ -89,7 +89,7 @@ struct Finder<'f> {
 type Parts = (Vec<Instance>, Vec<Instance>, usize);
 
 impl Finder<'_> {
-    /// All instances of a region that were found.
+    /// The instances of a region that were found and ended.
     fn of(&self, guid: &str) -> &[Instance] {
         let place = self.manifest.place(guid);
         place.and_then(|place| self.found.ended.get(place)).map_or(&[], Vec::as_slice)
@@ -126,16 +126,17 @@ impl Finder<'_> {
         }
     }
 
-    /// Each end belongs to the latest begin that is open and has in common with it what is asked for.
+    /// Pairs each end with the latest open start that has the required values in common with it.
     fn pairs(&self, start: &Endpoint, stop: &Endpoint) -> Parts {
         let of_events = matches!((start, stop), (Endpoint::Event(_), Endpoint::Event(_)));
-        // An event that is both ends one instance and begins the next. Where one region begins with what
-        // another one ends with, and ends with the same, nothing lies in between.
+        // An event that is both a start and an end ends one instance and starts the next, so that ends come
+        // first. Between regions it is the other way round: if a region starts where another one ends and
+        // ends where the same one starts, it may have length 0, and its start comes first.
         let (start_rank, stop_rank) = if of_events { (1, 0) } else { (0, 1) };
         let starts = self.points(start).into_iter().map(|point| (start_rank, point));
         let stops = self.points(stop).into_iter().map(|point| (stop_rank, point));
         let mut all: Vec<(u8, Point)> = starts.chain(stops).collect();
-        // Events are numbered in the order of time; the number keeps those of one time stamp in it.
+        // Events are numbered in the order of time; the number keeps events with equal time stamps in order.
         all.sort_by_key(|(rank, point)| (point.ts_ns, point.event.unwrap_or(usize::MAX), *rank));
         let same = &self.region.of_events;
         let mut waiting: HashMap<Key, Vec<Point>> = HashMap::new();
@@ -145,7 +146,7 @@ impl Finder<'_> {
             let key = key(same, self.events, point.event, side);
             match (side, key) {
                 (Side::Start, Some(key)) => waiting.entry(key).or_default().push(point),
-                // An event that lacks what both ends have to share can have no partner.
+                // An event that lacks a value that both ends must share can have no partner.
                 (Side::Start, None) => open.push(self.instance(point, None)),
                 (Side::Stop, key) => match key.and_then(|key| waiting.get_mut(&key)?.pop()) {
                     Some(start) => ended.push(self.instance(start, Some(point))),
@@ -157,8 +158,8 @@ impl Finder<'_> {
         (ended, open, ends)
     }
 
-    /// The other end lies as far away as a field says: of the event of this end if it is one of those, else
-    /// of the nearest one.
+    /// Places the other end as far away as a field says: that of the event at this end if it fits the
+    /// pattern, else that of the nearest event that does.
     fn by_duration(
         &self,
         points: &[Point],
@@ -179,7 +180,7 @@ impl Finder<'_> {
         let duration = |event: usize| {
             let units: f64 = self.events.value(Some(event), field)?.parse().ok()?;
             let ns = (units * nanoseconds).round();
-            // Negative, infinite and no number are excluded by this as well.
+            // The range also excludes negative and infinite values and NaN.
             (0.0..9e18).contains(&ns).then_some(ns as i64)
         };
         let (mut ended, mut without) = (Vec::new(), 0);
@@ -190,31 +191,31 @@ impl Finder<'_> {
                 let candidates = by_key.get(&key(same, self.events, point.event, other)?)?;
                 self.nearest(candidates, point.ts_ns)
             };
-            let teller = own.or_else(nearest);
-            let Some((event, length)) = teller.and_then(|event| Some((event, duration(event)?))) else {
+            let with_length = own.or_else(nearest);
+            let Some((event, length)) = with_length.and_then(|event| Some((event, duration(event)?))) else {
                 without += 1;
                 continue;
             };
-            let told = |ts_ns| Point { ts_ns, event: Some(event) };
+            let other = |ts_ns| Point { ts_ns, event: Some(event) };
             ended.push(match side {
-                Side::Start => self.instance(told(point.ts_ns.saturating_sub(length)), Some(*point)),
-                Side::Stop => self.instance(*point, Some(told(point.ts_ns.saturating_add(length)))),
+                Side::Start => self.instance(other(point.ts_ns.saturating_sub(length)), Some(*point)),
+                Side::Stop => self.instance(*point, Some(other(point.ts_ns.saturating_add(length)))),
             });
         }
         (ended, Vec::new(), without)
     }
 
-    /// The event that is nearest in time; of two the earlier one.
+    /// The event that is nearest in time; of two equally near ones the earlier.
     fn nearest(&self, events: &[usize], ts_ns: i64) -> Option<usize> {
         let time = |event: usize| self.events.all.get(event).map(|event| event.ts_ns);
         let split = events.partition_point(|event| time(*event).is_some_and(|time| time <= ts_ns));
-        // The nearest is the last one up to that time or the first one behind it.
+        // The nearest is either the last one up to that time or the first one after it.
         let around = [split.checked_sub(1), Some(split)].into_iter().flatten();
         let around = around.filter_map(|at| events.get(at).copied());
         around.min_by_key(|event| time(*event).map_or(u64::MAX, |time| time.abs_diff(ts_ns)))
     }
 
-    /// From the begin of the first child to the end of the last one.
+    /// A region that contains others: from the start of its first child to the end of its last one.
     fn container(&self) -> Vec<Instance> {
         let children = self.manifest.regions.iter().enumerate();
         let children =
@@ -236,7 +237,7 @@ impl Finder<'_> {
             .collect()
     }
 
-    /// Begins and ends of what triggers a filter.
+    /// Starts and ends of what triggers a filter.
     fn triggers(&self, filter: &Filter) -> Vec<(i64, i64)> {
         match &filter.trigger {
             Trigger::Event(pattern) => {
@@ -257,14 +258,14 @@ fn passes(filter: &Filter, triggers: &[(i64, i64)], instance: &Instance) -> bool
         When::Before => triggers.iter().any(|(_, stop)| *stop <= instance.start_ns),
         When::After => {
             let first = triggers.iter().map(|(start, _)| *start).min();
-            // An instance that did not end lies in front of nothing.
+            // An instance that did not end is before nothing.
             first.is_some_and(|first| instance.stop_ns.is_some_and(|stop| stop <= first))
         }
     };
     holds == filter.keeps
 }
 
-/// What an end has that the other one has to have, too; `None` if it lacks some of it.
+/// The values of an end that the other end must share; `None` if it lacks one of them.
 pub(super) fn key(same: &Same, events: &Events, event: Option<usize>, side: Side) -> Option<Key> {
     let of = event.and_then(|event| events.all.get(event));
     let mut key = Key::new();

@@ -20,7 +20,7 @@ impl Manifest {
     /// Reads a file.
     ///
     /// # Errors
-    /// It is no XML, or has something that regions do not have or that is not known here.
+    /// The file is not XML, or has something that regions do not have or that is not known here.
     pub fn parse(file: &str, bytes: &[u8]) -> Result<Self> {
         let (source, document) = Source::read(file, bytes, HINT)?;
         let mut reader = Reader { source, manifest: Self { regions: Vec::new(), events: Vec::new() } };
@@ -100,7 +100,8 @@ impl Reader<'_> {
                 ));
             }
         };
-        // What follows another region begins with its end, and what leads up to one ends with its begin.
+        // A region that follows another one starts at its end, and a region that leads up to one ends at its
+        // start.
         let ends = (self.endpoint(start, Side::Stop)?, self.endpoint(stop, Side::Start)?);
         if let (Endpoint::Duration { .. }, Endpoint::Duration { .. }) = ends {
             return Err(self.source.error(
@@ -112,8 +113,7 @@ impl Reader<'_> {
         Ok(Some(ends))
     }
 
-    /// A begin or end; `usual` is the side of another region that it stands for if the file does not say
-    /// which.
+    /// A start or end; `usual` is the side of another region that is meant if the file does not say which.
     fn endpoint(&mut self, element: &Element, usual: Side) -> Result<Endpoint> {
         self.source.check(element, &[], &["Event", "Region", "Duration", "PayloadIdentifier"])?;
         let mut kinds = element.children.iter().filter(|child| child.name != "PayloadIdentifier");
@@ -160,7 +160,7 @@ impl Reader<'_> {
         }
     }
 
-    /// An event, with what else its element may have.
+    /// An event; `more` are attributes that its element may have besides.
     fn event(
         &mut self,
         element: &Element,
@@ -184,7 +184,7 @@ impl Reader<'_> {
             id,
             version: self.number(element, "Version")?,
             opcode: self.number(element, "OpCode")?,
-            // An id already says which event it is; the name is what people read.
+            // An id already says which event it is; then the name is only for readers of the file.
             name: element.attribute("Name").filter(|_| id.unwrap_or(0) == 0).map(str::to_owned),
             payload,
         };
@@ -250,7 +250,7 @@ impl Reader<'_> {
         Ok(Same {
             thread: flag("TID")?,
             process: flag("PID")?,
-            // Not the short-circuit operator, so that a wrong value of the second one is found as well.
+            // Not the short-circuit operator, so that a wrong value of the second attribute is found, too.
             activity: flag("AID")? | flag("ActivityID")?,
             fields: fields.collect::<Result<_>>()?,
         })
@@ -297,7 +297,7 @@ impl Reader<'_> {
                 None | Some("GUID") => false,
                 Some("PID") => true,
                 Some(other) => {
-                    let expected = "GUID or PID as Type (traces do not tell names of devices and classes)";
+                    let expected = "GUID or PID as Type (traces do not have names of devices and classes)";
                     return Err(self.source.error(child.at, expected, format!("{other:?}")));
                 }
             };
@@ -316,7 +316,8 @@ impl Reader<'_> {
         }))
     }
 
-    /// Each GUID stands for one region, and each region that is named is there.
+    /// Checks that each GUID stands for one region, that each region that is named exists, and that no region
+    /// depends on itself.
     fn check(&self) -> Result<()> {
         let mut guids = HashSet::new();
         for region in &self.manifest.regions {

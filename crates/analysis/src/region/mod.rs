@@ -1,12 +1,12 @@
-//! Regions of interest: what a file of Windows Performance Analyzer says lasts from which event to which,
-//! found in an extract.
+//! Regions of interest: stretches of time between two events, as a file of Windows Performance Analyzer
+//! defines them, found in an extract.
 //!
 //! - `manifest`, `definition`, `order`: the file
 //! - `events`: the events that it names
-//! - `find`, `tree`, `naming`: instances, which lies in which, what they are called
+//! - `find`, `tree`, `naming`: instances, which of them lies in which, and what they are called
 //! - `rows`, `question`: answers, and how they are shown
 //!
-//! What is meant by each element stands in `docs/regions.md`.
+//! `docs/regions.md` says what each element means.
 
 mod definition;
 mod events;
@@ -40,7 +40,7 @@ etwkit_query::declare! {
     pub request RegionRequest {
         /// Files that describe events
         descriptions: Descriptions = group(),
-        /// Processes of which one has begun or ended the instance
+        /// Processes that started or ended the instance
         processes: ProcessQuery = group(),
         /// How many of the largest rows
         top: Top = group(),
@@ -48,15 +48,15 @@ etwkit_query::declare! {
         manifest: NamedFile<Manifest> = option("FILE").called("regions").required(),
         /// Only these regions, by name or friendly name (*, ?, several with ;, ! excludes)
         region: Option<String> = option("NAMES"),
-        /// Only instances with such names (*, ?, several with ;, ! excludes)
+        /// Only instances with these names (*, ?, several with ;, ! excludes)
         instance: Option<String> = option("NAMES"),
         /// List instances, each with what lies in it
         details: bool = option("").shape(),
-        /// With --details: begins without an end, too
+        /// With --details: also starts without an end
         open: bool = option("").requires("details"),
-        /// Only instances with such a duration (ms)
+        /// Only instances with this duration (ms)
         duration: Range = option("A..B").unit(Unit::Milliseconds),
-        /// Only regions with so many instances
+        /// Only regions with this number of instances
         count: Range = option("A..B").unit(Unit::Count).excludes(&["details"]),
         /// Only instances that overlap with this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
@@ -67,8 +67,8 @@ etwkit_query::declare! {
     /// Orders of regions and of instances.
     pub words RegionSort {
         "default" => Usual = "Regions by duration, instances by time.",
-        "time" => Time = "Begin; of sums the first one.",
-        "duration" => Duration = "Duration; of sums their sum.",
+        "time" => Time = "Start; of sums the first one.",
+        "duration" => Duration = "Duration; of sums the total.",
         "count" => Count = "Instances.",
         "max" => Max = "Longest instance.",
         "mean" => Mean = "Mean duration.",
@@ -92,7 +92,7 @@ struct Solved {
     missing: Vec<String>,
 }
 
-/// What defines regions as long as no file was read: none.
+/// The definition of regions as long as no file was read: there are none.
 static NONE: Manifest = Manifest { regions: Vec::new(), events: Vec::new() };
 
 impl RegionRequest {
@@ -100,7 +100,7 @@ impl RegionRequest {
         self.manifest.content.as_deref().unwrap_or(&NONE)
     }
 
-    /// The question for the events that regions begin and end with. Instances are found in its answer.
+    /// The question for the events with which regions start and end. Instances are found in its answer.
     #[must_use]
     pub fn sql(&self) -> String {
         events::sql(self.manifest())
@@ -160,7 +160,8 @@ impl RegionRequest {
             });
         }
         if !has_rows(session, "generic_event")? && !has_rows(session, "mark")? {
-            // Which of both it is, the extract does not say.
+            // The extract does not say whether none were recorded or none were kept, so that the hint has
+            // both.
             return Err(Error::NotThere {
                 message: "the extract has no single events".to_owned(),
                 how: format!(
@@ -173,7 +174,7 @@ impl RegionRequest {
         let patterns = self.manifest().events.iter().enumerate();
         let missing: Vec<String> = patterns
             .filter(|(place, _)| events.of(*place).is_empty())
-            .map(|(_, event)| told(event))
+            .map(|(_, event)| described(event))
             .collect();
         if missing.len() == self.manifest().events.len() {
             return Err(Error::NotThere {
@@ -190,13 +191,14 @@ impl RegionRequest {
         Ok(Solved { events, found, missing })
     }
 
-    /// The instances that are asked for, by their begins.
+    /// The instances that are asked for, in the order of their starts.
     fn instances(&self, solved: &Solved, session: &Session) -> Result<Vec<RegionInstance>> {
         let (events, found) = (&solved.events, &solved.found);
         let all: Vec<Instance> = found.ended.iter().flatten().cloned().collect();
         let parents = tree::parents(self.manifest(), &all, events);
         let names = Names::new(self.manifest(), &all, session)?;
-        // Numbers follow the begins; where two begin together, what lasts longer comes first.
+        // Numbers follow the starts; if two start together, the longer one comes first, since it may contain
+        // the other.
         let mut by_begin: Vec<usize> = (0..all.len()).collect();
         by_begin.sort_by_key(|place| {
             all.get(*place).map(|i| (i.start_ns, std::cmp::Reverse(i.stop_ns), i.region, i.start))
@@ -276,7 +278,7 @@ impl RegionRequest {
 
     fn is_asked(&self, name: &str, friendly_name: Option<&str>) -> bool {
         let Some(filter) = self.region.as_deref() else { return true };
-        // A name that is excluded excludes the region whatever its other name is, and one name that fits is
+        // An excluded name excludes the region whatever its other name is, while one name that fits is
         // enough.
         let (positive, negative) = etwkit_query::filter::split(filter);
         let names = [Some(name), friendly_name];
@@ -290,7 +292,7 @@ impl RegionRequest {
         let of = |key: Option<i64>| key.is_some_and(|key| processes.is_some_and(|keys| keys.contains(&key)));
         let instance = self.instance.as_deref().map(TextFilter::parse);
         let (from, to) = (self.time.min, self.time.max);
-        // What did not end has no duration: any limit leaves it out.
+        // An instance that did not end has no duration: any limit leaves it out.
         let lasts = if self.duration.is_unlimited() {
             true
         } else {
@@ -315,7 +317,7 @@ impl RegionRequest {
         Ok(Some(rows.into_iter().map(|row| row.process_key).collect()))
     }
 
-    /// Regions around a region in the file.
+    /// The number of regions around a region in the file.
     fn depth(&self, place: usize) -> i64 {
         let parent = |place: usize| self.manifest().regions.get(place).and_then(|region| region.parent);
         std::iter::successors(parent(place), |place| parent(*place)).count() as i64
@@ -357,12 +359,12 @@ etwkit_query::declare! {
     }
 }
 
-/// How many instances are around each one.
+/// How many instances are around each instance.
 fn depths(parents: &[Option<usize>]) -> Vec<i64> {
     let mut depths: Vec<Option<i64>> = vec![None; parents.len()];
     for place in 0..parents.len() {
-        // Up to one whose depth is known, then back down: without recursion, since a region that nests in
-        // itself may be as deep as there are events.
+        // Up to an instance whose depth is known, then back down. No recursion, since a region that nests in
+        // itself may be as deep as the number of events.
         let mut way = Vec::new();
         let mut at = Some(place);
         while let Some(here) = at.filter(|here| depths.get(*here).copied().flatten().is_none()) {
@@ -380,8 +382,8 @@ fn depths(parents: &[Option<usize>]) -> Vec<i64> {
     depths.into_iter().map(Option::unwrap_or_default).collect()
 }
 
-/// An event of a file of regions, for people.
-fn told(event: &definition::EventPattern) -> String {
+/// An event of a file of regions, described for people.
+fn described(event: &definition::EventPattern) -> String {
     let part = |name: &str, number: Option<i32>| number.map(|number| format!("{name} {number}"));
     let fields = event
         .payload

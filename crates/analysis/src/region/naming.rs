@@ -25,7 +25,7 @@ pub(super) struct Names<'m> {
     manifest: &'m Manifest,
     /// Processes by their ids, if some name needs them.
     processes: HashMap<i64, Vec<ProcessName>>,
-    /// Whether there are instances, by place of the region.
+    /// For each region, whether it has instances.
     present: Vec<bool>,
 }
 
@@ -71,7 +71,7 @@ impl<'m> Names<'m> {
         }
     }
 
-    /// Name of the process with that id at a time.
+    /// Name of the process that had an id at a time.
     fn process(&self, pid: &str, ts_ns: i64) -> Option<String> {
         let pid = i64::try_from(super::events::integer(pid)?).ok()?;
         let all = self.processes.get(&pid)?;
@@ -79,8 +79,8 @@ impl<'m> Names<'m> {
             process.start_ns.is_none_or(|start| start <= ts_ns)
                 && process.stop_ns.is_none_or(|stop| stop >= ts_ns)
         };
-        // Ids are used again. Where no process of the id lived at that time, as at the edges of a trace, the
-        // last one is the best guess.
+        // Windows reuses ids. If no process with the id lived at that time, as may happen at the edges of a
+        // trace, the last one is the best guess.
         all.iter().find(lives).or(all.last())?.name.clone()
     }
 }

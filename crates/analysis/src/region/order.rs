@@ -1,8 +1,11 @@
-//! In which order regions can be found: those that others depend on first.
+//! The order in which regions can be found: each after those that it depends on.
 
 use super::definition::{Endpoint, Manifest, Region, Trigger};
 
-/// Places of all regions, each behind those that it depends on; a region of a circle if there is one.
+/// Indices of all regions, each after those that it depends on (a topological sort).
+///
+/// # Errors
+/// Regions depend on each other in a circle: one that is in it, or depends on it.
 pub(super) fn of(manifest: &Manifest) -> Result<Vec<usize>, &Region> {
     let regions = &manifest.regions;
     let mut needed_by: Vec<Vec<usize>> = vec![Vec::new(); regions.len()];
@@ -17,7 +20,7 @@ pub(super) fn of(manifest: &Manifest) -> Result<Vec<usize>, &Region> {
             Trigger::Region(guid) => manifest.place(guid),
             Trigger::Event(_) => None,
         });
-        // What contains others is found behind them.
+        // A region that contains others is found after them.
         let around = region.parent.filter(|parent| regions.get(*parent).is_some_and(|p| p.ends.is_none()));
         for needed in of_ends.chain(of_filters) {
             add(&mut needed_by, &mut missing, needed, place);
@@ -38,14 +41,14 @@ pub(super) fn of(manifest: &Manifest) -> Result<Vec<usize>, &Region> {
             }
         }
     }
-    // What still misses something is in a circle, or behind one.
+    // A region that still misses another one is in a circle, or depends on one.
     match regions.iter().zip(&missing).find(|(_, left)| **left > 0) {
         Some((region, _)) => Err(region),
         None => Ok(ready),
     }
 }
 
-/// Notes that a region needs another one.
+/// Notes that the region `by` needs the region `needed`.
 fn add(needed_by: &mut [Vec<usize>], missing: &mut [usize], needed: usize, by: usize) {
     if let (Some(list), Some(count)) = (needed_by.get_mut(needed), missing.get_mut(by)) {
         list.push(by);

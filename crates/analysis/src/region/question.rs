@@ -9,10 +9,10 @@ use etwkit_query::question::{
 use super::{Manifest, RegionAnswer, RegionInstance, RegionRequest, RegionRow, RegionSort};
 use crate::Result;
 
-/// Levels by which instances are indented, at most.
+/// Most levels by which instances are indented.
 const MOST_INDENTED: usize = 40;
 
-/// What the columns of sums depend on: those without any number are not shown.
+/// What the columns of sums depend on: a column without any number is not shown.
 #[derive(Clone)]
 struct Sums {
     sort: RegionSort,
@@ -49,12 +49,12 @@ const SUMS: View<Sums, RegionRow> = View::new(
 )
 .ranking(|asked| Ranked::rows_unless(matches!(asked.sort, RegionSort::Time | RegionSort::Name)));
 
-/// What the columns of instances depend on: those without any value are not shown.
+/// What the columns of instances depend on: a column without any value is not shown.
 #[derive(Clone)]
 struct Instances {
     sort: RegionSort,
     has_names: bool,
-    /// Some ended in another process than they began in.
+    /// Whether some ended in another process than they started in.
     ends_elsewhere: bool,
 }
 
@@ -93,7 +93,7 @@ const INSTANCES: View<Instances, RegionInstance> = View::new(
     Ranked::rows_unless(matches!(asked.sort, RegionSort::Usual | RegionSort::Time | RegionSort::Name))
 });
 
-/// The name for people, else the name.
+/// The friendly name, else the name.
 fn title(name: &str, friendly_name: Option<&str>) -> String {
     friendly_name.filter(|name| !name.is_empty()).unwrap_or(name).to_owned()
 }
@@ -107,7 +107,7 @@ fn process(name: Option<&String>, pid: Option<i64>) -> Value {
 
 impl RegionRequest {
     /// Regions, or single instances.
-    fn told(&self, session: &Session) -> Result<Answer> {
+    fn found(&self, session: &Session) -> Result<Answer> {
         let (answer, missing) = if self.details {
             let RegionAnswer { rows, missing } = self.ask_instances(session)?;
             let ended = |row: &RegionInstance| row.stop_ns.is_some();
@@ -129,9 +129,9 @@ impl RegionRequest {
             };
             (Answer::rows(&shown, &SUMS, rows), missing)
         };
-        // What the file names and the extract does not have.
-        let told = |event: String| Line::new(format!("not in the extract: {event}"));
-        Ok(answer.with_foot(missing.into_iter().map(told)))
+        // Without these lines, regions whose events were not recorded would look as if they never happened.
+        let line = |event: String| Line::new(format!("not in the extract: {event}"));
+        Ok(answer.with_foot(missing.into_iter().map(line)))
     }
 }
 
@@ -144,15 +144,15 @@ impl Question for RegionRequest {
     fn form(&self) -> Form<Self> {
         // The SQL is that of the events; instances are found in them.
         let form = if self.details {
-            Form::made::<RegionInstance>(self.sql(), Self::told).describing(|asked, fields| {
+            Form::made::<RegionInstance>(self.sql(), Self::found).describing(|asked, fields| {
                 let all = Instances { sort: asked.sort, has_names: true, ends_elsewhere: true };
-                INSTANCES.tell::<RegionInstance>(&all, Into::into, fields);
+                INSTANCES.describe::<RegionInstance>(&all, Into::into, fields);
             })
         } else {
-            Form::made::<RegionRow>(self.sql(), Self::told).describing(|asked, fields| {
+            Form::made::<RegionRow>(self.sql(), Self::found).describing(|asked, fields| {
                 let sort = asked.sort;
                 let all = Sums { sort, has_names: true, has_open_starts: true, has_open_stops: true };
-                SUMS.tell::<RegionRow>(&all, Into::into, fields);
+                SUMS.describe::<RegionRow>(&all, Into::into, fields);
             })
         };
         form.top(self.top)

@@ -3,20 +3,20 @@
 use std::collections::HashSet;
 
 etwkit_query::declare! {
-    /// One time that a region lasted.
+    /// One occurrence of a region.
     pub row RegionInstance {
         id: i64 =
-            "Number of the instance: those of a file of regions and a trace are numbered by their begins.",
+            "Number of the instance: all instances of a file of regions in a trace, in the order of their starts.",
         parent_id: Option<i64> = "Number of the instance around it.",
-        depth: i64 = "So many instances are around it.",
+        depth: i64 = "Number of instances around it.",
         region: String = "Name of the region.",
-        friendly_name: Option<String> = "The name for people, if it has one.",
+        friendly_name: Option<String> = "Its friendly name, if it has one.",
         region_guid: String = "Its GUID.",
         instance: Option<String> = "Name of the instance.",
-        start_ns: i64 = "Begin.",
+        start_ns: i64 = "Start.",
         stop_ns: Option<i64> = "End; missing if it did not end.",
         duration_ns: Option<i64> = "Length.",
-        start_process_key: Option<i64> = "Process of the event that it began with.",
+        start_process_key: Option<i64> = "Process of the event that it started with.",
         start_pid: Option<i64> = "Its process id.",
         start_process: Option<String> = "Its name.",
         start_tid: Option<i64> = "Thread id of that event.",
@@ -24,30 +24,30 @@ etwkit_query::declare! {
         stop_pid: Option<i64> = "Its process id.",
         stop_process: Option<String> = "Its name.",
         stop_tid: Option<i64> = "Thread id of that event.",
-        provider: Option<String> = "Provider of the event that it began with.",
+        provider: Option<String> = "Provider of the event that it started with.",
         start_event: Option<String> = "Name of that event.",
         stop_event: Option<String> = "Name of the event that it ended with.",
-        start_fields: Option<String> = "Fields of the event that it began with, as JSON.",
+        start_fields: Option<String> = "Fields of the event that it started with, as JSON.",
         stop_fields: Option<String> = "Fields of the event that it ended with, as JSON.",
-        metadata: Option<String> = "What the file says about the region: `name=value`, with `;` between.",
+        metadata: Option<String> = "What the file says about the region: `name=value`, separated by `;`.",
     }
 
     /// Sums of the instances of a region.
     pub row RegionRow {
         region: String = "Name of the region.",
-        friendly_name: Option<String> = "The name for people, if it has one.",
+        friendly_name: Option<String> = "Its friendly name, if it has one.",
         region_guid: String = "Its GUID.",
-        depth: i64 = "Regions around it in the file.",
+        depth: i64 = "Number of regions around it in the file.",
         count: i64 = "Instances that ended.",
         duration_ns: i64 = "Sum of their durations; instances at the same time add up.",
         min_duration_ns: Option<i64> = "Shortest.",
         max_duration_ns: Option<i64> = "Longest.",
         mean_duration_ns: Option<f64> = "Mean.",
-        first_start_ns: Option<i64> = "Begin of the first one.",
+        first_start_ns: Option<i64> = "Start of the first one.",
         last_stop_ns: Option<i64> = "End of the last one.",
         names: i64 = "Distinct names of instances.",
-        open_starts: i64 = "Begins without an end, in the whole trace.",
-        open_stops: i64 = "Ends without a begin, in the whole trace.",
+        open_starts: i64 = "Starts without an end, in the whole trace.",
+        open_stops: i64 = "Ends without a start, in the whole trace.",
     }
 }
 

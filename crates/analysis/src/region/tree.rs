@@ -6,8 +6,7 @@ use super::definition::{Manifest, Same, Side};
 use super::events::Events;
 use super::find::{Instance, key};
 
-/// Places of the parents of all instances; `instances` are in the order of their regions, then of their
-/// begins.
+/// Index of the parent of each instance; `instances` are in the order of their regions, then of their starts.
 pub(super) fn parents(manifest: &Manifest, instances: &[Instance], events: &Events) -> Vec<Option<usize>> {
     let mut of_region: Vec<Vec<usize>> = vec![Vec::new(); manifest.regions.len()];
     for (place, instance) in instances.iter().enumerate() {
@@ -26,7 +25,8 @@ pub(super) fn parents(manifest: &Manifest, instances: &[Instance], events: &Even
                 *to = parent;
             }
         }
-        // Behind the regions around it: an instance of the same region is nearer, and replaces that parent.
+        // After the search among the regions around it: an instance of the same region is nearer, and
+        // replaces that parent.
         if let Some(same) = &region.self_nest {
             nest(children, same, instances, events, &mut parents);
         }
@@ -34,10 +34,10 @@ pub(super) fn parents(manifest: &Manifest, instances: &[Instance], events: &Even
     parents
 }
 
-/// Instances of the region around another one, by what a child has to have in common with them.
+/// Instances of the region around another one, by what a child must have in common with them.
 struct Around<'a> {
     same: &'a Same,
-    /// By begin, with the latest end of all up to there.
+    /// By start: start, latest end of this and all earlier ones, index of the instance.
     by_key: HashMap<Vec<String>, Vec<(i64, i64, usize)>>,
 }
 
@@ -50,31 +50,31 @@ impl<'a> Around<'a> {
             // The second field of a pair is that of the parent.
             let Some(key) = shared(same, events, instance, Side::Stop) else { continue };
             let list = by_key.entry(key).or_default();
-            // The latest end so far only grows, so that a binary search finds the first instance that reaches
-            // far enough.
+            // The latest end so far never decreases, so that a binary search finds the first instance that
+            // reaches far enough.
             let latest = list.last().map_or(stop_ns, |(_, latest, _)| stop_ns.max(*latest));
             list.push((instance.start_ns, latest, *place));
         }
         Self { same, by_key }
     }
 
-    /// The one that began first of those that an instance lies in.
+    /// The instance that started first of those that contain the child.
     fn earliest(&self, child: &Instance, events: &Events) -> Option<usize> {
         let stop_ns = child.stop_ns?;
         let list = self.by_key.get(&shared(self.same, events, child, Side::Start)?)?;
-        // Where the latest end reaches behind that of the child for the first time, the instance itself does.
+        // At the first place where the latest end reaches that of the child, the instance itself does so.
         let first = list.partition_point(|(_, latest, _)| *latest < stop_ns);
         list.get(first).filter(|(start, _, _)| *start <= child.start_ns).map(|(_, _, place)| *place)
     }
 }
 
-/// What an instance has to have in common, from the event that it began with, else from that which it ended
-/// with.
+/// The values that an instance must share, from the event that it started with, else from the one that it
+/// ended with.
 fn shared(same: &Same, events: &Events, instance: &Instance, side: Side) -> Option<Vec<String>> {
     key(same, events, instance.start, side).or_else(|| key(same, events, instance.stop, side))
 }
 
-/// Instances that lie in one of the same region become its children: of the one that began last.
+/// Makes instances that lie in others of the same region children of the one that started last.
 fn nest(
     places: &[usize],
     same: &Same,
@@ -90,9 +90,9 @@ fn nest(
         })
         .collect();
     sorted.sort_unstable();
-    // By what they have to share with a child, instances that may contain later ones, each ending before
-    // those in front of it: one that ends before a later one contains nothing that the later one does not
-    // contain, too.
+    // By what they must share with a child: a stack of instances that may contain later ones, whose ends
+    // never increase. An instance that ends before a later one can be dropped: from then on, whatever it
+    // contains the later one contains, too.
     let mut open: HashMap<Vec<String>, Vec<(i64, usize)>> = HashMap::new();
     for (_, std::cmp::Reverse(stop_ns), place) in sorted {
         let Some(instance) = instances.get(place) else { continue };

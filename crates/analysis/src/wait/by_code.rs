@@ -1,6 +1,6 @@
-//! Sums by method or module, in one reading of the waits: each wait counts for every frame of its stack,
-//! which as a join of SQL has some ten times as many rows as there are waits. The numbers are those of the
-//! SQL that the request shows; a test compares them.
+//! Sums by method or module, in one pass over the waits: each wait counts for every frame of its stack, and a
+//! join in SQL would have about ten times as many rows as there are waits. The numbers are those of the SQL
+//! that the request shows; a test compares them.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use etwkit_query::frames::TraceFrames;
 use super::{WaitBy, WaitRequest, WaitSort, WaitSum};
 use crate::Result;
 
-/// Waits that are held at once: about 1 GB.
+/// Most waits that are held at once: about 1 GB.
 const MAX_WAITS: usize = 12_000_000;
 
 etwkit_query::declare! {
@@ -20,18 +20,18 @@ etwkit_query::declare! {
         process_key: Option<i64> = "Process.",
         thread_key: i64 = "Thread.",
         stack_id: i64 = "Stack of the switch-in.",
-        wait_start: Option<i64> = "Begin of the wait.",
+        wait_start: Option<i64> = "Start of the wait.",
         wait_end: Option<i64> = "End of the wait.",
-        ready_start: Option<i64> = "Begin of the time ready.",
-        ready_end: Option<i64> = "End of the time ready.",
-        first_ns: Option<i64> = "Begin of what is told.",
+        ready_start: Option<i64> = "Start of the ready time.",
+        ready_end: Option<i64> = "End of the ready time.",
+        first_ns: Option<i64> = "Start of what was recorded.",
         open_ns: Option<i64> = "Length of an open wait.",
         is_open_wait: bool = "Whether it was open.",
-        is_unknown: bool = "Whether nothing parts it from the time ready.",
+        is_unknown: bool = "Whether no event separates it from the ready time.",
         is_preemption: bool = "Whether it is the switch-in of a preempted thread.",
     }
 
-    /// A process as rows carry it.
+    /// A process with what rows say about it.
     row Process {
         process_key: Option<i64> = "Its key.",
         pid: Option<i64> = "Process id.",
@@ -56,13 +56,13 @@ impl Wait {
         Self::interval(self.ready_start, self.ready_end)
     }
 
-    /// What processes are sorted by; those without a key come last.
+    /// What processes are sorted by; a missing key comes last.
     fn process(&self) -> (bool, Option<i64>) {
         (self.process_key.is_none(), self.process_key)
     }
 }
 
-/// Sums of a request by method or module, not yet cut.
+/// Sums of a request by method or module, before its top rows are chosen.
 pub(super) fn sums(request: &WaitRequest, session: &Session) -> Result<Vec<WaitSum>> {
     let mut waits = Vec::new();
     for batch in session.sql(&request.stack_sql())? {
@@ -89,7 +89,7 @@ pub(super) fn sums(request: &WaitRequest, session: &Session) -> Result<Vec<WaitS
     Ok(rows)
 }
 
-/// What rows with equal values are sorted by; missing texts last, as in SQL.
+/// The order of rows with equal values; missing texts come last, as in SQL.
 fn order(row: &WaitSum) -> impl Ord + '_ {
     let text = |text: &'_ Option<String>| (text.is_none(), text.clone());
     (row.wait_sum_ns, row.process_key.is_none(), row.process_key, text(&row.module), text(&row.method))
@@ -130,7 +130,7 @@ fn describe(session: &Session, rows: &mut [WaitSum]) -> Result<()> {
 /// Module and method.
 type Name = (Option<String>, Option<String>);
 
-/// What frames are called: the number of a name for each frame.
+/// Names of frames: all different names, and the index of the name of each frame.
 struct Code {
     names: Vec<Name>,
     of_frame: Vec<usize>,
@@ -155,7 +155,7 @@ impl Code {
     }
 }
 
-/// Code without a name is `+0x1a2b`: the offset in its module, or its address.
+/// The name of a frame. Code without a name is `+0x1a2b`: the offset in its module, or its address.
 fn name(trace: &TraceFrames, frame: i32, with_method: bool) -> Name {
     let module = trace.module(frame);
     if !with_method {
@@ -174,15 +174,15 @@ fn name(trace: &TraceFrames, frame: i32, with_method: bool) -> Name {
     (module.map(str::to_owned), Some(method))
 }
 
-/// What has to be known of a row while waits are added.
+/// What must be remembered about a row while waits are added.
 struct Mark {
-    /// Number of its name.
+    /// Index of its name.
     name: usize,
     /// The thread that was added last.
     thread_key: i64,
     /// Up to where waits are counted.
     waited: i64,
-    /// Up to where times ready are counted.
+    /// Up to where ready times are counted.
     ready: i64,
 }
 
@@ -191,9 +191,9 @@ struct Sums<'a> {
     trace: &'a TraceFrames,
     code: &'a Code,
     rows: Vec<WaitSum>,
-    /// What has to be known of each row while waits are added.
+    /// What must be remembered about each row.
     marks: Vec<Mark>,
-    /// The row of each name in the present process.
+    /// The row of each name in the current process.
     row_of: Vec<Option<usize>>,
     /// The wait that had each name last, so that it counts once.
     seen: Vec<usize>,
@@ -212,11 +212,11 @@ impl<'a> Sums<'a> {
         }
     }
 
-    /// Rows by process and name. Unions need waits in the order of their begins, threads are counted in their
-    /// order.
+    /// Rows by process and name. Unions need the waits in the order of their starts, counting threads needs
+    /// them in the order of threads.
     fn of(mut self, waits: &mut [Wait]) -> Vec<WaitSum> {
-        // Three orders of the same waits instead of a set for each row: a row needs only the last thread, and
-        // the end so far.
+        // The same waits are sorted in three orders instead of keeping a set for each row: then a row needs
+        // to remember only the last thread, and the end so far.
         waits.sort_by_key(|wait| (wait.process(), wait.thread_key));
         let mut firsts: HashMap<(bool, Option<i64>), usize> = HashMap::new();
         self.each(waits, &mut firsts, add);
@@ -243,7 +243,7 @@ impl<'a> Sums<'a> {
         take: impl Fn(&mut WaitSum, &mut Mark, &Wait),
     ) {
         self.seen.fill(0);
-        // From 1 on, since 0 says that no wait has had the name yet.
+        // From 1 on, since 0 means that no wait has had the name yet.
         let mut numbers = 1..;
         for of_process in waits.chunk_by(|a, b| a.process() == b.process()) {
             let Some(process) = of_process.first() else { continue };
@@ -254,7 +254,7 @@ impl<'a> Sums<'a> {
                 for frame in self.trace.stack(stack) {
                     let Some(name) = self.code.of(frame) else { continue };
                     let Some(seen) = self.seen.get_mut(name) else { continue };
-                    // A recursive method is several frames of a stack, and waits once.
+                    // A recursive method has several frames in a stack, but waits only once.
                     if std::mem::replace(seen, number) == number {
                         continue;
                     }
@@ -269,7 +269,7 @@ impl<'a> Sums<'a> {
 
     /// Finds the rows of a process, which lie together from the first one on.
     fn begin(&mut self, first: usize, process_key: Option<i64>) {
-        // Names are shared by all processes and rows are not.
+        // Names are shared by all processes, but rows are not.
         self.row_of.fill(None);
         let of_process = self.rows.iter().zip(&self.marks).enumerate().skip(first);
         for (number, (_, mark)) in of_process.take_while(|(_, (row, _))| row.process_key == process_key) {
@@ -285,7 +285,7 @@ impl<'a> Sums<'a> {
         }
         let (module, method) = self.code.names.get(name).cloned().unwrap_or_default();
         self.rows.push(WaitSum { process_key, module, method, ..WaitSum::default() });
-        // Less than any key or time, so that the first wait always counts as new.
+        // Less than any key or time, so that the first wait always counts in full.
         self.marks.push(Mark { name, thread_key: i64::MIN, waited: i64::MIN, ready: i64::MIN });
         let row = self.rows.len() - 1;
         if let Some(known) = self.row_of.get_mut(name) {
@@ -295,7 +295,7 @@ impl<'a> Sums<'a> {
     }
 }
 
-/// Everything but the unions.
+/// Adds a wait to a row, except for the unions.
 fn add(row: &mut WaitSum, mark: &mut Mark, wait: &Wait) {
     let longer = |max: Option<i64>, length: i64| Some(max.map_or(length, |max| max.max(length)));
     if let Some((start, end)) = wait.waiting() {
@@ -323,7 +323,7 @@ fn add(row: &mut WaitSum, mark: &mut Mark, wait: &Wait) {
     }
 }
 
-/// Adds of an interval what lies behind `until`, up to where the ones before it reach.
+/// Adds the part of an interval that lies after `until`, the end of all intervals before it.
 fn join(sum: &mut i64, until: &mut i64, interval: Option<(i64, i64)>) {
     let Some((start, end)) = interval else { return };
     *sum = sum.saturating_add(end.saturating_sub(start.max(*until)).max(0));

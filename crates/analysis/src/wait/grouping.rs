@@ -1,8 +1,8 @@
-//! What sums are by, in SQL.
+//! The SQL that groups sums of waits.
 
 use super::WaitBy;
 
-/// What `--by` adds: joins, columns in which rows differ, and their names.
+/// What `--by` adds to the SQL: joins, and the columns by which rows are grouped.
 pub(super) struct Grouping {
     pub(super) join: &'static str,
     /// Expression and name.
@@ -79,7 +79,7 @@ impl Grouping {
     }
 }
 
-/// Methods of stacks, each once for a stack.
+/// Methods in stacks, each once for a stack.
 pub(super) const METHODS: &str = "in_stack AS (
   SELECT DISTINCT s.stack_id, coalesce(m.name, mm.name) AS module,
     coalesce(d.name, '+' || hex(CASE WHEN f.module_id IS NULL THEN f.address ELSE f.rva END)) AS method
@@ -91,7 +91,7 @@ pub(super) const METHODS: &str = "in_stack AS (
   WHERE s.first AND s.stack_id IN (SELECT stack_id FROM wait)
 )";
 
-/// Modules of stacks, each once for a stack.
+/// Modules in stacks, each once for a stack.
 pub(super) const MODULES: &str = "in_stack AS (
   SELECT DISTINCT s.stack_id, coalesce(m.name, mm.name) AS module
   FROM stack_frame s

@@ -1,4 +1,4 @@
-//! Waits: sums by process, thread, method, module, stack tag, reason or by who ended them, and single ones.
+//! Waits: single waits, and sums by process, thread, method, module, stack tag, reason or who ended them.
 
 mod by_code;
 mod grouping;
@@ -21,7 +21,7 @@ pub enum WaitBy {
     Thread,
     /// Method: any frame of the stack with which threads were switched in, once for each stack.
     Method,
-    /// Module: the same for the files of the frames.
+    /// Module: the file of any frame of that stack, once for each stack.
     Module,
     /// Stack tag of the stack with which threads were switched in, of each set of tags.
     Tag,
@@ -36,7 +36,7 @@ pub enum WaitBy {
 /// Orders of sums and of single waits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum WaitSort {
-    /// Time in which at least one thread waited; of single waits their length.
+    /// Time in which at least one thread waited; for single waits their length.
     #[default]
     Wait,
     /// Sum of the waits.
@@ -45,54 +45,55 @@ pub enum WaitSort {
     WaitMax,
     /// Mean wait.
     WaitMean,
-    /// Time in which at least one thread was ready; of single waits its length.
+    /// Time in which at least one thread was ready; for single waits how long the thread was ready.
     Ready,
-    /// Sum of the times ready.
+    /// Sum of the ready times.
     ReadySum,
-    /// Longest time ready.
+    /// Longest ready time.
     ReadyMax,
     /// Number of waits.
     Count,
     /// Longest wait that was still open at the end.
     Open,
-    /// Begin of the first wait.
+    /// Start of the first wait.
     Time,
 }
 
-/// Which waits, summed up by what, and in which order.
+/// Which waits, what they are summed up by, and in which order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WaitRequest {
     /// Processes that waited.
     pub processes: ProcessQuery,
     /// Thread id of the thread that waited.
     pub tid: Option<i64>,
-    /// Wait reasons: a [`TextFilter`](etwkit_query::filter::TextFilter) on their names; numbers fit, too.
+    /// Wait reasons: a [`TextFilter`](etwkit_query::filter::TextFilter) on their names or numbers.
     pub reason: Option<String>,
-    /// Methods: only waits with such a frame in the stack, as `method`, `module!method` or `module+0x1a2b`.
+    /// Methods: only waits with a fitting frame in the stack: `method`, `module!method` or `module+0x1a2b`.
     pub method: Option<String>,
     /// Stack tags: a [`TextFilter`](etwkit_query::filter::TextFilter) on the tags of the stack of the
-    /// switch-in. Of sums by tag those rows, else the waits of which one tag fits.
+    /// switch-in. For sums by tag it chooses rows, otherwise waits with at least one tag that fits.
     pub tag: Option<String>,
-    /// Sets of stack tags, by name; without any the built-in one. The session has to know them
+    /// Sets of stack tags, by name; without any the built-in one. The session must know them
     /// ([`Session::use_tags`]).
     pub tag_sets: Vec<String>,
     /// What they are summed up by.
     pub by: WaitBy,
     /// Only this part of the trace, in nanoseconds; intervals are clipped to it.
     pub time: Range,
-    /// Only rows with such a wait in nanoseconds: of sums the union, of single waits the wait itself.
+    /// Only rows whose wait is in this range, in nanoseconds: for sums the union, for single waits the wait
+    /// itself.
     pub wait: Range,
-    /// Only rows with such a time ready in nanoseconds.
+    /// Only rows whose ready time is in this range, in nanoseconds.
     pub ready: Range,
-    /// Only rows with so many waits.
+    /// Only rows whose number of waits is in this range.
     pub count: Range,
-    /// Only rows with such a longest wait in nanoseconds.
+    /// Only rows whose longest wait is in this range, in nanoseconds.
     pub max: Range,
-    /// Single waits: without switch-outs of preempted threads, which have only a time ready.
+    /// Single waits: without switch-outs of preempted threads, which have only a ready time.
     pub only_waits: bool,
     /// Order.
     pub sort: WaitSort,
-    /// How many of the largest.
+    /// How many of the largest rows.
     pub top: Top,
 }
 
@@ -106,7 +107,7 @@ etwkit_query::declare! {
         method: Option<String> =
             "Method, by method: its name; without one the offset in the module or the address, as `+0x1a2b`.",
         tag_set: Option<String> = "Set of stack tags, by tag.",
-        tag: Option<String> = "Stack tag, by tag: its path with `\\` between.",
+        tag: Option<String> = "Stack tag, by tag: its path, separated by `\\`.",
         wait_reason: Option<String> = "Wait reason, by reason.",
         ended_by: Option<String> =
             "Who ended the waits, by readying thread or process: `thread`, `dpc`, `open` or `not_recorded`.",
@@ -119,37 +120,37 @@ etwkit_query::declare! {
         wait_max_ns: Option<i64> = "Longest wait.",
         wait_mean_ns: Option<i64> = "Mean wait, rounded down.",
         ready_ns: i64 = "Time in which at least one thread was ready and had no processor: the union.",
-        ready_sum_ns: i64 = "Sum of the times ready.",
-        ready_max_ns: Option<i64> = "Longest time ready.",
+        ready_sum_ns: i64 = "Sum of the ready times.",
+        ready_max_ns: Option<i64> = "Longest ready time.",
         preemptions: i64 = "Switch-ins after a thread had been preempted: ready, not waiting.",
-        unknown: i64 = "Waits that no event parts from the time ready; not in the sums.",
+        unknown: i64 = "Waits that no event separates from the ready time; not in the sums.",
         open_waits: i64 = "Waits that were still open when the trace ended.",
-        open_max_ns: Option<i64> = "Longest of them, to the end of the trace or range; not in the sums.",
-        threads: i64 = "Threads.",
-        first_ns: Option<i64> = "Begin of the first wait.",
+        open_max_ns: Option<i64> = "Longest open wait, up to the end of the trace or range; not in the sums.",
+        threads: i64 = "Number of threads.",
+        first_ns: Option<i64> = "Start of the first wait.",
         process_start_ns: Option<i64> = "Start of the process, if in the trace.",
         process_stop_ns: Option<i64> = "End of the process, if in the trace.",
         command_line: Option<String> = "Command line.",
         sort_value: f64 = "What the rows are sorted by.",
     }
 
-    /// A single wait. A range chooses those that reach into it; they are shown whole.
+    /// A single wait. A range chooses the waits that reach into it; they are shown in full.
     pub row WaitRow: process {
         ..process = "Key of the process; missing for threads whose process is not known.",
         thread_key: i64 = "Thread key.",
         tid: Option<i64> = "Thread id.",
-        start_ns: i64 = "When the thread was taken off a processor.",
-        readied_ns: Option<i64> = "When it was made ready; missing if it was preempted, or nothing told it.",
+        start_ns: i64 = "When the thread was switched out.",
+        readied_ns: Option<i64> = "When it was made ready; missing if it was preempted, or if no event says it.",
         in_ns: Option<i64> = "When it was switched in; missing for an open wait.",
         wait_ns: Option<i64> =
-            "How long it waited; of an open wait to the end of the trace; missing where it is not known.",
+            "How long it waited, an open wait up to the end of the trace; missing where it is not known.",
         ready_ns: Option<i64> = "How long it was ready.",
         wait_reason: Option<String> = "Wait reason.",
         is_open_wait: bool = "Whether the wait was still open when the trace ended.",
         ended_by: Option<String> =
             "Who ended the wait: `thread`, `dpc`, `open` or `not_recorded`; missing for a preempted thread.",
         readying_pid: Option<i64> =
-            "Process id of who ended the wait; of a DPC that of the thread that it interrupted.",
+            "Process id of who ended the wait; for a DPC that of the thread that it interrupted.",
         readying_process: Option<String> = "File name of the executable of who ended the wait.",
         readying_tid: Option<i64> = "Thread id of who ended the wait.",
         stack_id: Option<i64> = "Stack with which it was switched in.",
@@ -162,7 +163,7 @@ etwkit_query::declare! {
 }
 
 impl WaitRequest {
-    /// Sums.
+    /// Asks for sums.
     ///
     /// # Errors
     /// Context switches or ready events were not recorded, or are not kept; the query fails.
@@ -176,15 +177,15 @@ impl WaitRequest {
         Ok(rows)
     }
 
-    /// Single waits, ascending by length; those that were still open are as long as the trace goes on.
+    /// Asks for single waits, ascending; a wait that was still open lasts up to the end of the trace.
     ///
     /// # Errors
-    /// As of [`WaitRequest::ask`].
+    /// Those of [`WaitRequest::ask`].
     pub fn list(&self, session: &Session) -> Result<Vec<WaitRow>> {
         check(session)?;
         let mut rows: Vec<WaitRow> = ask(session, &self.list_sql())?;
         if self.top.most().is_some() {
-            // They were asked for by falling length, to be cut.
+            // With a limit the SQL sorts them in descending order, so that the engine keeps only the largest.
             rows.reverse();
         }
         self.top.cut(&mut rows);

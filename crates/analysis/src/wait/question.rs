@@ -15,7 +15,7 @@ impl WaitRequest {
         let grouping = Grouping::of(self.by);
         let (columns, group) = grouping.columns();
         let (a, b) = ends(self.time);
-        // Of sums by tag it chooses rows, not waits, which have other tags, too.
+        // In sums by tag the filter chooses rows, not waits: a wait has other tags, too.
         let tag = self.tag.as_deref().filter(|_| self.by != WaitBy::Tag);
         let in_stack = match self.by {
             WaitBy::Method => format!(",\n{METHODS}"),
@@ -58,7 +58,7 @@ ORDER BY sort_value, wait_sum_ns, process_key{order}",
         )
     }
 
-    /// The question for waits with stacks, of which sums by method or module are made.
+    /// The question for waits with stacks, from which sums by method or module are made.
     pub(super) fn stack_sql(&self) -> String {
         let (a, b) = ends(self.time);
         format!(
@@ -79,8 +79,8 @@ WHERE w.stack_id IS NOT NULL",
         let mut conditions = vec!["NOT coalesce(is_preempted, false)".to_owned()];
         let is_by_ready = matches!(self.sort, WaitSort::Ready | WaitSort::ReadyMax | WaitSort::ReadySum);
         if is_by_ready && !self.only_waits {
-            // A preempted thread was ready and did not wait, so that only an order by time ready has a place
-            // for it.
+            // A preempted thread was ready and did not wait, so that it has a place only in an order by ready
+            // time.
             conditions.clear();
         }
         if self.sort == WaitSort::Open {
@@ -108,13 +108,14 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
         )
     }
 
-    /// The largest rows are chosen by the engine, which then need not hold the others.
+    /// The limit of the SQL: the engine chooses the largest rows, and need not hold the others.
     fn limit(&self) -> String {
         let limit = |count: usize| format!("\nLIMIT {}", count.saturating_add(self.top.skip).min(1 << 40));
         self.top.most().map(limit).unwrap_or_default()
     }
 
-    /// Rows of switch-outs, clipped to the part of the trace; only those with such a tag in one set.
+    /// Rows of switch-outs, clipped to the part of the trace; with `tag`, only those with a fitting tag in
+    /// some set.
     fn wait(&self, tag: Option<&str>) -> String {
         let (a, b) = ends(self.time);
         let mut conditions =
@@ -124,7 +125,8 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
         let (process, fits) = self.process();
         conditions.extend(fits);
         if !self.time.is_unlimited() {
-            // Rows that lie elsewhere need not be computed, and row groups not be read.
+            // Redundant with the clipping below, but rows that lie elsewhere need not be computed then, and
+            // their row groups not be read.
             conditions.push(format!("c.last_out_ns <= {b} AND (c.in_ns >= {a} OR c.in_ns IS NULL)"));
         }
         if let Some(tid) = self.tid {
@@ -199,8 +201,8 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
         )
     }
 
-    /// The table of processes, and the condition that one of its rows fits, which is worked out once for each
-    /// process. A thread without one is as one without a name.
+    /// The table of processes, and the condition that a process fits, which is computed once for each
+    /// process. A thread without a process counts as one of a process without a name.
     fn process(&self) -> (String, Option<String>) {
         let conditions = self.processes.conditions();
         if conditions.is_empty() {
@@ -249,7 +251,7 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
     }
 }
 
-/// A filter on methods as one on frames, which begin with their module.
+/// Turns a filter on methods into one on frames, which start with their module.
 fn frames(filter: &str) -> String {
     let frame = |part: &str| {
         let part = part.trim();
@@ -260,8 +262,9 @@ fn frames(filter: &str) -> String {
     filter.split(';').map(frame).collect::<Vec<_>>().join(";")
 }
 
-/// The condition that a wait reason passes a filter by its name or number. Which of the 256 do is found here:
-/// there are millions of switches, and comparing texts would take longer than all else that is asked of them.
+/// The condition that a wait reason passes a filter by its name or number. Which of the 256 reasons do is
+/// found out here: there are millions of switches, and comparing texts would take longer than the rest of the
+/// query.
 fn reason_condition(filter: &str) -> String {
     let filter = TextFilter::parse(filter);
     let (fits, others): (Vec<i32>, Vec<i32>) = (0..=i32::from(u8::MAX))

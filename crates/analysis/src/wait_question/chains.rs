@@ -1,4 +1,4 @@
-//! Chains of waits: what people see are sentences, machines get the rows.
+//! Chains of waits: text has sentences, JSON and CSV get the rows.
 
 use etwkit_query::Session;
 use etwkit_query::question::Format::{FineMilliseconds, Moment, Whole};
@@ -24,7 +24,7 @@ const LINKS: View<WaitQuestion, Link> =
 pub(super) fn answer(question: &WaitQuestion, session: &Session) -> Result<Answer> {
     let (chains, text) = (question.chains().ask(session)?, StackText::new(session)?);
     let page = Page { stacks: &text, all: question.stacks };
-    // The longest chain first.
+    // Rows are ascending as in all answers; sentences have the longest chain first.
     let lines: Vec<Line> = chains.iter().rev().flat_map(|chain| page.chain(chain)).collect();
     let link = |row: &ChainRow| Link {
         row: row.clone(),
@@ -34,7 +34,7 @@ pub(super) fn answer(question: &WaitQuestion, session: &Session) -> Result<Answe
     Ok(Answer::rows(question, &LINKS, rows).with_head(lines).showing(Shows::Sums))
 }
 
-/// Tells chains.
+/// Puts chains into sentences.
 struct Page<'a> {
     stacks: &'a StackText,
     all: bool,
@@ -61,7 +61,7 @@ impl Page<'_> {
         lines
     }
 
-    /// The frames of a stack: some in one line, all below each other.
+    /// The frames of a stack: the few that say something in one line, or all below each other.
     fn stack(&self, indent: &str, what: &str, stack_id: Option<i64>) -> Vec<Line> {
         let frames = stack_id.map(|id| self.stacks.shown(id, self.all)).unwrap_or_default();
         if frames.is_empty() {

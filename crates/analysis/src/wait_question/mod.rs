@@ -17,7 +17,7 @@ use crate::wait::{WaitBy, WaitRequest, WaitRow, WaitSort, WaitSum};
 const LISTED: usize = 20;
 
 etwkit_query::declare! {
-    /// Which waits, told how.
+    /// Which waits, and how they are shown.
     pub request WaitQuestion {
         /// Processes that waited
         processes: ProcessQuery = group(),
@@ -25,38 +25,38 @@ etwkit_query::declare! {
         top: Top = group(),
         /// Only waits of the thread with this id
         thread: Option<i64> = option("TID").of(Among::THREADS),
-        /// Only waits for such reasons, by name or number (*, ?, several with ;, ! excludes)
+        /// Only waits for these reasons, by name or number (*, ?, several with ;, ! excludes)
         reason: Option<String> = option("NAMES"),
-        /// Only waits with such a method in the stack: method, module!method or module+0x1a2b (*, ?, several
+        /// Only waits with this method in the stack: method, module!method or module+0x1a2b (*, ?, several
         /// with ;)
         method: Option<String> = option("NAMES"),
-        /// Only waits in such stack tags, paths with \ between (*, ?, several with ;, ! excludes)
+        /// Only waits with these stack tags, paths separated by \ (*, ?, several with ;, ! excludes)
         tag: Option<String> = option("TAGS").of(Among::TAGS),
         /// Tag stacks by the rules of this file, too (.stacktags of Windows Performance Analyzer); can be
         /// repeated
         stack_tag_file: Vec<String> = option("FILE").called("stack-tag-file").shape(),
         /// Rows: sums of each process by this, or single waits
         by: Rows = option("WHAT").shape(),
-        /// The longest waits, each with what ended it, and what that waited for, down to the root
+        /// The longest waits, each with what ended it and what that had waited for, down to the root
         chain: bool = option("").excludes(&["by"]).shape(),
-        /// With --chain: begin with sleeps and waits of idle pools, too, and show at each step the other
+        /// With --chain: also start from sleeps and waits of idle pools, and show at each step the other
         /// waits, which explain less than the one that is followed
         all_waits: bool = option("").called("all-waits").requires("chain").shape(),
         /// Order
         sort: WaitSort = option("ORDER").called("sort-by").shape(),
-        /// Only rows with such waiting time (unit without one: ms)
+        /// Only rows with this waiting time (ms if there is no unit)
         wait: Range = option("A..B").unit(Unit::Milliseconds),
-        /// Only rows with such time ready (ms)
+        /// Only rows with this ready time (ms)
         ready: Range = option("A..B").unit(Unit::Milliseconds),
-        /// Only rows with so many waits
+        /// Only rows with this number of waits
         count: Range = option("A..B").unit(Unit::Count),
-        /// Only rows with such a longest wait (ms)
+        /// Only rows whose longest wait is this long (ms)
         max: Range = option("A..B").unit(Unit::Milliseconds),
         /// Only this part of the trace (s); intervals are clipped to it
         time: Range = option("A..B").called("range").unit(Unit::Moment),
         /// Show all frames of stacks
         stacks: bool = option("").called("show-stack").also(&["stacks"]).output(),
-        /// Show sums over threads, times ready, preemptions and threads, too
+        /// Also show sums over threads, ready times, preemptions and the number of threads
         details: bool = option("").output(),
     }
 }
@@ -160,8 +160,8 @@ etwkit_query::declare! {
     /// The stacks of a wait as text.
     pub row Stacks {
         stack: Option<String> =
-            "Frames of the stack with which the thread was switched in, innermost first, with ` < ` between.",
-        readying_stack: Option<String> = "The same of the stack that made it ready.",
+            "Frames of the stack with which the thread was switched in, innermost first, separated by ` < `.",
+        readying_stack: Option<String> = "Frames of the stack that made it ready, likewise.",
     }
 }
 
@@ -184,7 +184,7 @@ impl Question for WaitQuestion {
 
     fn form(&self) -> Form<Self> {
         let form = match self.by {
-            // The waits that chains begin with; their links are followed from row to row.
+            // The SQL finds the waits that chains start from; their links are followed from row to row.
             _ if self.chain => {
                 Form::made::<ChainRow>(self.chains().sql(), chains::answer).with_fields(fields::<Stacks>())
             }

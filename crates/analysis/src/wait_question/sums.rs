@@ -22,7 +22,7 @@ impl Asked {
         self.of.by() == by
     }
 
-    /// Only sums by what ended waits have one.
+    /// Whether rows differ by what ended the waits.
     fn is_by_end(&self) -> bool {
         self.is_by(WaitBy::Readying) || self.is_by(WaitBy::ReadyingThread)
     }
@@ -63,7 +63,7 @@ const SUMS: View<Asked, WaitSum> = View::new(
             .shown_if(|asked| asked.is_by(WaitBy::Thread)),
         Sum::new("Reason", "Reason", Word, |_, row| row.wait_reason.clone().into())
             .shown_if(|asked| asked.is_by(WaitBy::Reason)),
-        // Without files of the user there is one set, whose name says nothing.
+        // Without files of the user there is only one set, whose name says nothing.
         Sum::new("TagSet", "Tag set", Word, |_, row| row.tag_set.clone().into()).shown_if(|asked| {
             asked.is_by(WaitBy::Tag) && (asked.of.details || !asked.of.stack_tag_file.is_empty())
         }),
@@ -72,7 +72,7 @@ const SUMS: View<Asked, WaitSum> = View::new(
         Sum::new("Method", "", Word, |_, row| code(row).into())
             .titled(|asked| if asked.is_by(WaitBy::Module) { "Module" } else { "Method" }.to_owned())
             .shown_if(|asked| asked.is_by(WaitBy::Method) || asked.is_by(WaitBy::Module)),
-        // Others have none, which is not the same as preempted.
+        // Other sums have no value here, which must not be shown as preempted.
         Sum::new("Readying", "Ended by", Word, |asked, row| {
             if asked.is_by_end() { readying(row).into() } else { Value::Missing }
         })

@@ -78,7 +78,7 @@ fn chains_come_in_the_order_that_is_asked_for() {
         .add(off(1, 10).readied(90, 4).ran(91, 120))
         .add(first(2, 0, 10))
         .add(off(2, 10).readied(20, 4).ran(60, 70))
-        // Preempted for long: a time ready, and no wait.
+        // Preempted for long: ready time, but no wait.
         .add(first(3, 0, 10))
         .add(off(3, 10).preempted().ran(150, 160))
         .add(first(4, 0, 100));
@@ -167,19 +167,19 @@ fn the_dpc_is_that_of_the_processor_that_it_interrupted() {
     machine.dpcs.push(dpc("isr", 2, 49, 51, 1));
     let root = chain(&machine, 101).root;
     assert_eq!((root.operation.as_deref(), root.object.as_deref()), (Some("isr"), Some("a.dll!StorRoutine")));
-    // Not the one that was over.
+    // A DPC that was over does not count.
     machine.dpcs = vec![dpc("timer_dpc", 2, 40, 49, 1)];
     let root = chain(&machine, 101).root;
     assert_eq!((root.kind.as_str(), root.operation), ("dpc", None));
 }
 
 #[test]
-fn timers_are_told_by_their_dpc_by_the_reason_or_by_the_stack() {
+fn timers_are_recognised_by_their_dpc_by_the_reason_or_by_the_stack() {
     let mut machine = interrupted(2);
     machine.dpcs = vec![dpc("timer_dpc", 2, 48, 52, 1)];
     assert_eq!(chain(&machine, 101).root.kind.as_str(), "timer");
     let mut machine = interrupted(2);
-    // A thread that sleeps begins no chain unless all waits are asked for.
+    // A thread that sleeps starts no chain unless all waits are asked for.
     machine.switches[1].wait_reason = Some(4);
     let waits = WaitRequest { tid: Some(101), ..WaitRequest::default() };
     let asked = ChainRequest { waits, ..ChainRequest::default() }.ask(&machine.session()).unwrap();
@@ -197,7 +197,7 @@ fn timers_are_told_by_their_dpc_by_the_reason_or_by_the_stack() {
 #[test]
 fn where_idle_was_interrupted_the_dpc_is_that_of_the_only_idle_processor_with_one() {
     let mut machine = interrupted(0);
-    // On processor 2 a thread ran.
+    // A thread ran on processor 2.
     machine.dpcs = vec![dpc("dpc", 2, 48, 52, 0), dpc("timer_dpc", 3, 48, 52, 1)];
     let root = chain(&machine, 101).root;
     assert_eq!((root.kind.as_str(), root.cpu), ("timer", Some(3)));
@@ -216,7 +216,7 @@ fn an_open_wait_and_one_without_ready_event_are_roots() {
         (open.root.kind.as_str(), open.links[0].wait_ns, open.links[0].in_ns),
         ("open", Some(170), None)
     );
-    // 2 ended the wait of 1; when 2 was made ready nothing shows it.
+    // 2 ended the wait of 1, but no event says when 2 itself was made ready.
     let mut machine = Machine::new(&["a.exe", "b.exe"], 200);
     machine.add(first(1, 0, 10)).add(off(1, 10).readied(90, 2).ran(90, 95)).add(off(2, 20).ran(80, 100));
     let chain = chain(&machine, 101);
@@ -225,7 +225,7 @@ fn an_open_wait_and_one_without_ready_event_are_roots() {
 }
 
 #[test]
-fn a_thread_of_which_nothing_is_told_is_not_recorded() {
+fn a_thread_without_any_switches_is_not_recorded() {
     let mut machine = Machine::new(&["a.exe", "b.exe"], 200);
     machine.add(first(1, 0, 10)).add(off(1, 10).readied(90, 2).ran(90, 95));
     assert_eq!(chain(&machine, 101).root.kind.as_str(), "not_recorded");
@@ -263,8 +263,8 @@ fn circles_and_endless_chains_end() {
     assert_eq!((long.links.len(), long.root.kind.as_str()), (64, "too_deep"));
 }
 
-/// The example of docs/numbers/waits.md: 2 reads for long, then waits for a lock for a moment, before it ends
-/// the wait of 1.
+/// The example in docs/numbers/waits.md: 2 reads for long, then waits briefly for a lock, before it ends the wait
+/// of 1.
 fn reader(lock: i64) -> Machine {
     let mut machine = Machine::new(&["ui.exe", "worker.exe", "other.exe"], 200);
     machine
@@ -311,7 +311,7 @@ fn a_thread_that_ran_ten_times_as_long_as_it_waited_ends_the_chain() {
     assert_eq!((root.run_ns, root.ready_ns, root.wait_ns), (Some(97), Some(1), Some(2)));
     let rows: Vec<_> = chain.rows().map(|row| (row.link, row.kind.as_str(), row.wait_ns)).collect();
     assert_eq!(rows, [(1, "wait", Some(100)), (2, "other_wait", Some(2)), (2, "thread_ran", Some(2))]);
-    // Of waits that are equally long the last one.
+    // Among equally long waits the last one is followed.
     let mut machine = reader(2);
     machine.switches[3] = off(2, 15).readied(55, 3).ran(56, 60).0;
     machine.switches[4] = off(2, 60).readied_by_dpc(100, 0).ran(101, 115).0;

@@ -53,7 +53,7 @@ fn time_in_which_a_victim_could_not_go_on_counts_once() {
     machine.switches.truncate(2);
     let found = diagnose(&machine, WAITS, |_| ()).findings;
     let [one] = &found[..] else { panic!("{found:?}") };
-    // From 100 to 160 ms: the ready time behind the wait is part of it.
+    // From 100 to 160 ms: the ready time after the wait is part of it.
     assert_eq!((one.cost_ns, one.cost_percent, one.count), (Some(60 * MS), Some(6.0), Some(2)));
     assert_eq!((one.longest_ns, one.at_ns, one.tid), (Some(50 * MS), Some(100 * MS), Some(101)));
     assert_eq!(one.sentence, "a.exe (4) waited 60.0 ms, 2 times up to 50.0 ms; most 60.0 ms");
@@ -76,7 +76,7 @@ fn victims_of_a_culprit_are_one_finding() {
     assert_eq!(one.victims, "a.exe (4) 60.0 ms, b.exe (8) 10.0 ms");
 }
 
-/// Two culprits, a note, a rule that fails, one with a slip.
+/// Two culprits, a note, a rule that fails, and one with a typing error.
 const SEVERAL: &str = "\
 -- rule: small
 -- title: s
@@ -101,8 +101,8 @@ SELECT 'x' AS culprit
 #[test]
 fn the_costliest_stands_first_and_notes_last() {
     let Diagnosis { findings, rules, .. } = diagnose(&machine(), SEVERAL, |_| ());
-    let told: Vec<_> = findings.iter().map(|row| (row.number, row.culprit.as_str(), row.cost_ns)).collect();
-    assert_eq!(told, [(1, "large", Some(90 * MS)), (2, "small", Some(5 * MS)), (3, "odd", None)]);
+    let found: Vec<_> = findings.iter().map(|row| (row.number, row.culprit.as_str(), row.cost_ns)).collect();
+    assert_eq!(found, [(1, "large", Some(90 * MS)), (2, "small", Some(5 * MS)), (3, "odd", None)]);
     let states: Vec<_> = rules.iter().map(|row| (row.rule.as_str(), row.state.as_str(), row.found)).collect();
     let expected =
         [("small", "found", 2), ("note", "found", 1), ("broken", "failed", 0), ("slip", "not checked", 0)];

@@ -1,4 +1,4 @@
-//! What products cost, on a machine that is small enough to be reckoned by hand.
+//! What products cost, on a machine that is small enough to be computed by hand.
 
 use etwkit_analysis::overhead::{OverheadBy, OverheadRequest, OverheadRow};
 use etwkit_query::Session;
@@ -143,7 +143,7 @@ fn ask(request: &OverheadRequest) -> Vec<OverheadRow> {
 #[test]
 fn a_product_costs_what_its_code_does_in_others_and_what_they_wait_for() {
     let rows = ask(&OverheadRequest::default());
-    let told: Vec<_> = rows.iter().map(|row| (row.product.as_str(), row.files.as_str())).collect();
+    let found: Vec<_> = rows.iter().map(|row| (row.product.as_str(), row.files.as_str())).collect();
     // The library in the folder of the program is a part of it. Ascending by what others pay.
     let expected = [
         ("App", "app.exe"),
@@ -151,13 +151,13 @@ fn a_product_costs_what_its_code_does_in_others_and_what_they_wait_for() {
         ("Event tracing (ETW)", "ntoskrnl.exe"),
         ("North Guard", "guard.sys; guardsvc.exe"),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(found, expected);
     let guard = &rows[3];
     // 5 ms of the service and 4 of the driver's thread; 3 in the program and 1 below the logging of events.
     assert_eq!((guard.own_cpu_ns, guard.other_cpu_ns), (Some(9 * MS), Some(4 * MS)));
-    // Neither what waited in the file system nor the driver's own thread.
+    // Neither the wait in the file system nor that of the driver's own thread counts.
     assert_eq!((guard.waits, guard.wait_ns, guard.max_wait_ns), (Some(1), Some(5 * MS), Some(5 * MS)));
-    // All of 6 ms, and of 8 ms those in which the driver's thread ran.
+    // All of the 6 ms, and the part of the 8 ms in which the driver's thread ran.
     assert_eq!((guard.ready_ns, guard.dpc_isr_ns), (Some(9 * MS), Some(3 * MS)));
     assert_eq!((guard.disk_ns, guard.disk_bytes), (Some(11 * MS), Some(4096)));
     assert_eq!(guard.caused_ns, (4 + 3 + 5 + 9) * MS);
@@ -182,8 +182,9 @@ fn rows_are_files_companies_or_some_products() {
     assert_eq!(some.iter().map(|row| row.product.as_str()).collect::<Vec<_>>(), ["Lamp Inc", "North Ltd"]);
     let time = Range::parse("0.7..", Unit::Moment).unwrap();
     let late = ask(&OverheadRequest { time, ..OverheadRequest::default() });
-    let told: Vec<_> = late.iter().map(|row| (row.product.as_str(), row.other_cpu_ns, row.wait_ns)).collect();
-    assert_eq!(told, [("App", Some(0), Some(0)), ("Lamp", Some(MS), Some(0))]);
+    let costs: Vec<_> =
+        late.iter().map(|row| (row.product.as_str(), row.other_cpu_ns, row.wait_ns)).collect();
+    assert_eq!(costs, [("App", Some(0), Some(0)), ("Lamp", Some(MS), Some(0))]);
 }
 
 /// Rules of somebody who knows the driver and the service of one product, and a library of another one.
@@ -210,7 +211,7 @@ fn rows_are_stack_tags_of_the_rules_of_a_file() {
     assert_eq!((scan.waits, scan.wait_ns, scan.dpc_isr_ns), (Some(1), Some(5 * MS), Some(3 * MS)));
     assert_eq!((scan.ready_ns, scan.disk_ns), (Some(9 * MS), Some(11 * MS)));
     assert_eq!(scan.caused_ns, (4 + 3 + 5 + 9) * MS);
-    // Of the built-in rules only tags of products are rows, unless others are asked for by name.
+    // Only those tags of the built-in rules that name products are rows, unless others are asked for by name.
     // The driver below the logging has no tag of its own there.
     let logging = ask(Some(r"Windows\*"));
     let named: Vec<_> = logging.iter().map(|row| (row.product.as_str(), row.other_cpu_ns)).collect();

@@ -1,4 +1,4 @@
-//! The example of docs/numbers/waits.md.
+//! The example in docs/numbers/waits.md.
 
 use std::sync::Arc;
 

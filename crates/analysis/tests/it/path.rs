@@ -121,7 +121,7 @@ fn waits_that_no_thread_ended_stay_waits() {
         .add(off(1, 110).preempted().ran(120, 130))
         .add(off(1, 130).readied(140, 2).ran(140, 150))
         .add(first(2, 200, 250));
-    // Of 2 nothing is reported before 200, so that it explains nothing.
+    // Nothing is known about 2 before 200, so that it explains nothing.
     assert_eq!(
         segments(&path(&machine, &by_thread(101))),
         [
@@ -144,7 +144,7 @@ fn waits_that_no_thread_ended_stay_waits() {
 fn lost_events_are_unknown_time() {
     let mut machine = Machine::new(&["a.exe", "b.exe"], 300);
     machine.add(first(1, 0, 10)).add(off(1, 10).readied(100, 2).ran(100, 110));
-    // 2 was seen until 20 and again from 60; between lie lost events.
+    // 2 was seen until 20 and again from 60; events in between were lost.
     machine.add(first(2, 0, 20)).add(first(2, 60, 105)).add(first(1, 150, 160));
     assert_eq!(
         segments(&path(&machine, &by_thread(101))),
@@ -190,13 +190,13 @@ fn the_path_of_a_process_is_that_of_its_first_or_longest_thread() {
     assert_eq!((longest.thread.tid, longest.chosen, longest.others), (102, Chosen::Longest, 1));
     let others: Vec<_> = longest.best_others.iter().map(|(thread, run_ns)| (thread.tid, *run_ns)).collect();
     assert_eq!(others, [(101, 10)]);
-    // It began in the trace: its first thread.
+    // It started in the trace: its first thread.
     machine.processes[1].start_ns = Some(0);
     machine.threads[1].start_ns = Some(0);
     machine.threads[2].start_ns = Some(5);
     let begun = path(&machine, &of("a"));
     assert_eq!((begun.thread.tid, begun.chosen), (101, Chosen::First));
-    // Of a part of the trace nobody is named: whoever ran longest in it.
+    // Without a name, the path of a part is that of the thread that ran longest in it.
     let part = PathRequest { time: Range { min: 0, max: 60 }, ..PathRequest::default() };
     assert_eq!(path(&machine, &part).thread.tid, 102);
     let part = PathRequest { time: Range { min: 0, max: 55 }, ..PathRequest::default() };

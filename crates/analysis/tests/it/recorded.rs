@@ -1,4 +1,4 @@
-//! What a trace has to have.
+//! What a trace must have recorded.
 
 use etwkit_analysis::path::PathRequest;
 use etwkit_analysis::wait::WaitRequest;
@@ -40,7 +40,7 @@ fn without_ready_events_nobody_ended_a_wait() {
 }
 
 #[test]
-fn sums_do_not_tell_who_waited_for_whom() {
+fn sums_do_not_say_who_waited_for_whom() {
     let mut machine = Machine::new(&["a.exe"], 100);
     machine.sums.push(CpuProcess {
         process_key: Some(1),

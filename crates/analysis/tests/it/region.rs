@@ -20,7 +20,7 @@ fn file(regions: &str) -> String {
     )
 }
 
-/// A region that begins with event 1 and ends with event 2, and what else it has.
+/// A region that starts with event 1 and ends with event 2, with `more` inside.
 fn simple(more: &str) -> String {
     file(&region("A", "Load", &event(1), &event(2), more))
 }
@@ -91,7 +91,7 @@ fn instances(xml: &str, events: &[GenericEvent]) -> Vec<RegionInstance> {
     request(xml).ask_instances(&session(events)).unwrap().rows
 }
 
-/// Begin and end in milliseconds, of all regions but the root.
+/// Start and end of all regions but the root, in milliseconds.
 fn spans(xml: &str, events: &[GenericEvent]) -> Vec<(i64, i64)> {
     let rows = instances(xml, events);
     let rows = rows.iter().filter(|row| row.region != "Root");
@@ -100,7 +100,7 @@ fn spans(xml: &str, events: &[GenericEvent]) -> Vec<(i64, i64)> {
 
 /// The example of `docs/regions.md`.
 #[test]
-fn an_end_belongs_to_the_latest_begin_that_is_open() {
+fn an_end_belongs_to_the_latest_open_start() {
     let events = plain(&[(1, 2), (10, 1), (20, 1), (30, 2), (40, 2), (50, 1)]);
     assert_eq!(spans(&simple(""), &events), [(10, 40), (20, 30)]);
     let answer = request(&simple("")).ask(&session(&events)).unwrap();
@@ -108,7 +108,7 @@ fn an_end_belongs_to_the_latest_begin_that_is_open() {
     assert_eq!((load.count, load.duration_ns, load.open_starts, load.open_stops), (2, 40 * MS, 1, 1));
     assert_eq!((load.min_duration_ns, load.max_duration_ns), (Some(10 * MS), Some(30 * MS)));
     assert_eq!((load.first_start_ns, load.last_stop_ns, load.depth), (Some(10 * MS), Some(40 * MS), 1));
-    // The root lasts from the first begin to the last end.
+    // The root lasts from the first start to the last end.
     let root = answer.rows.iter().find(|row| row.region == "Root").unwrap();
     assert_eq!((root.count, root.duration_ns, root.depth), (1, 30 * MS, 0));
     let open = RegionRequest { open: true, ..request(&simple("")) }.ask_instances(&session(&events)).unwrap();
@@ -116,13 +116,13 @@ fn an_end_belongs_to_the_latest_begin_that_is_open() {
 }
 
 #[test]
-fn one_event_ends_an_instance_and_begins_the_next() {
+fn one_event_ends_an_instance_and_starts_the_next() {
     let frames = file(&region("A", "Frame", &event(1), &event(1), ""));
     assert_eq!(spans(&frames, &plain(&[(10, 1), (20, 1), (35, 1)])), [(10, 20), (20, 35)]);
 }
 
 #[test]
-fn begin_and_end_share_what_is_asked_for() {
+fn start_and_end_share_what_is_asked_for() {
     let events = [
         at(10, 1, 10, json!({"Name": "a"})),
         at(11, 1, 11, json!({"Name": "b"})),
@@ -164,7 +164,7 @@ fn begin_and_end_share_what_is_asked_for() {
 }
 
 #[test]
-fn fields_tell_events_apart() {
+fn fields_distinguish_events() {
     let events = [
         at(10, 1, 10, json!({"Phase": "Begin", "Code": 8, "Key": "00000"})),
         at(20, 1, 10, json!({"Phase": "Going on", "Code": 9, "Key": "00000"})),
@@ -192,7 +192,7 @@ fn fields_tell_events_apart() {
 }
 
 #[test]
-fn a_field_tells_how_long_before_the_end_a_region_began() {
+fn a_field_says_how_long_before_the_end_a_region_started() {
     let duration = |id: u32| {
         format!(
             "<Duration Provider='{{{APP}}}' Id='{id}' Version='0' Duration='TookMs' Multiplier='1000000'/>"
@@ -209,7 +209,7 @@ fn a_field_tells_how_long_before_the_end_a_region_began() {
     assert_eq!(spans(&begins, &events), [(60, 100)]);
     let ends = file(&region("A", "Own", &event(2), &duration(2), ""));
     assert_eq!(spans(&ends, &events), [(100, 140)]);
-    // Of another event: the nearest one.
+    // With a field of another event, the nearest one counts.
     let other = file(&region("A", "Other", &duration(3), &event(4), ""));
     assert_eq!(spans(&other, &events), [(295, 300)]);
     let unmatched = request(&begins).ask(&session(&events)).unwrap();
@@ -217,13 +217,13 @@ fn a_field_tells_how_long_before_the_end_a_region_began() {
 }
 
 #[test]
-fn regions_begin_and_end_with_others() {
+fn regions_start_and_end_with_others() {
     let of = |guid: &str, more: &str| format!("<Region RegionGuid='{{{guid}}}' {more}/>");
     let first = region("A", "First", &event(1), &event(2), "");
     let second = region("B", "Second", &event(3), &event(4), "");
     let events = plain(&[(10, 1), (20, 2), (30, 3), (40, 4)]);
     let gap = |start: &str, stop: &str| {
-        // Defined in front of what it needs.
+        // Defined before the regions that it depends on.
         let between = region("C", "Between", &of("a", start), &of("B", stop), "");
         let rows = instances(&file(&format!("{between}{first}{second}")), &events);
         let row = rows.into_iter().find(|row| row.region == "Between").unwrap();
@@ -270,7 +270,7 @@ fn a_parent_is_the_earliest_one_around() {
 }
 
 #[test]
-fn a_region_that_nests_in_itself_lies_in_the_one_that_began_last() {
+fn a_region_that_nests_in_itself_lies_in_the_one_that_started_last() {
     // As in the documentation: from 0 to 6, 2 to 5, 3 to 4; and one that only overlaps.
     let events = plain(&[(0, 1), (2, 1), (3, 1), (4, 2), (5, 2), (6, 2), (8, 1), (9, 2)]);
     let rows = instances(&simple("<Match><SelfNest/></Match>"), &events);
@@ -405,8 +405,8 @@ fn marks_are_events_again() {
 
 #[test]
 fn a_file_may_name_marks_alone() {
-    // Or with what they say, beside other events of the extract: the planner gave up over an order by columns
-    // that are constants.
+    // With or without their text, beside other events of the extract: the planner gives up over an ORDER BY of
+    // columns that are constants.
     let mark = "<Event Provider='ce1dbfb4-137e-4da6-87b0-3f59aa102cbc' OpCode='34'/>";
     let said = format!(
         "{mark}<PayloadIdentifier FieldName='Message' FieldValue='a &quot;b&quot; \\c&#10;\u{fffd}'/>"

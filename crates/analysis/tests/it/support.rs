@@ -171,7 +171,7 @@ pub(crate) fn off(thread_key: i32, out: i64) -> Slice {
     })
 }
 
-/// A thread that runs from its first switch-in on, of which nothing was known before.
+/// A thread that runs from its first switch-in on, about which nothing was known before.
 pub(crate) fn first(thread_key: i32, from: i64, to: i64) -> Slice {
     Slice(ContextSwitch { thread_key, ..ContextSwitch::default() }).ran(from, to)
 }
@@ -185,7 +185,7 @@ impl Slice {
         self
     }
 
-    /// A DPC did that interrupted a thread.
+    /// A DPC that interrupted a thread made it ready.
     pub(crate) fn readied_by_dpc(mut self, at: i64, interrupted: i32) -> Self {
         self = self.readied(at, interrupted);
         self.0.is_readied_by_dpc = true;

@@ -33,7 +33,7 @@ fn lock(thread_key: i32, process_key: i32, [asked, had, gave]: [i64; 3]) -> User
 
 /// Two threads of a tool have the lock one after the other, and a window waits for both, from 100 to 170 ms;
 /// later it waits for one of them from 310 to 380 ms, and a moment for nobody else's.
-fn told() -> Machine {
+fn reporting() -> Machine {
     let mut machine = Machine::new(&["window.exe", "tool.exe", "tool.exe"], S);
     machine.locks = vec![
         lock(2, 2, [90, 90, 140]),
@@ -47,8 +47,8 @@ fn told() -> Machine {
 }
 
 #[test]
-fn waits_for_the_lock_that_the_window_manager_tells_of_need_neither_switches_nor_stacks() {
-    let found = found(&told(), "user-lock");
+fn waits_for_the_lock_that_the_window_manager_reports_need_neither_switches_nor_stacks() {
+    let found = found(&reporting(), "user-lock");
     let [one] = &found[..] else { panic!("{found:?}") };
     // The threads of the tool that wait for each other are nobody's loss.
     assert_eq!((one.culprit.as_str(), one.victims.as_str()), ("tool.exe (8)", "window.exe (4) 140 ms"));
@@ -59,7 +59,7 @@ fn waits_for_the_lock_that_the_window_manager_tells_of_need_neither_switches_nor
 
 #[test]
 fn a_wait_that_stacks_show_too_counts_once() {
-    let mut machine = told();
+    let mut machine = reporting();
     machine.module = Some("win32kfull.sys");
     let stack = machine.stack(&["EnterCrit", "NtUserSetWindowPos"]);
     machine
@@ -70,7 +70,7 @@ fn a_wait_that_stacks_show_too_counts_once() {
     let expected = "window.exe (4) thread 101 waited 69.0 ms (UserRequest) for tool.exe (8) thread 102, \
         of which nothing was recorded";
     assert_eq!(chain.as_deref(), Some(expected), "switches show the waits, too");
-    assert_eq!(both, found(&told(), "user-lock"), "what is told is exact");
+    assert_eq!(both, found(&reporting(), "user-lock"), "what Windows reports is exact");
     // By stacks alone it is the same culprit.
     machine.locks.clear();
     let found = found(&machine, "user-lock");
@@ -98,7 +98,7 @@ fn delay(kind: &'static str, from: i64, to: i64) -> UiDelay {
 }
 
 #[test]
-fn delays_that_windows_tells_of_are_hangs_and_count_once_where_they_overlap() {
+fn delays_that_windows_reports_are_hangs_and_count_once_where_they_overlap() {
     let mut machine = Machine::new(&["window.exe", "server.exe"], 5 * S);
     machine.delays = vec![
         delay("message", 1000, 1600),
@@ -107,8 +107,8 @@ fn delays_that_windows_tells_of_are_hangs_and_count_once_where_they_overlap() {
         delay("message", 3000, 3100),
         delay("wait_cursor", 3500, 4500),
     ];
-    let told = found(&machine, "ui-hang");
-    let [one] = &told[..] else { panic!("{told:?}") };
+    let hangs = found(&machine, "ui-hang");
+    let [one] = &hangs[..] else { panic!("{hangs:?}") };
     assert_eq!(
         one.sentence,
         "window.exe (4) did not look for messages for 700 ms, once, since its window was busy \
@@ -136,7 +136,7 @@ fn delays_that_windows_tells_of_are_hangs_and_count_once_where_they_overlap() {
 }
 
 #[test]
-fn a_hang_that_stacks_show_is_not_told_a_second_time() {
+fn a_hang_that_stacks_show_is_not_counted_a_second_time() {
     let mut machine = Machine::new(&["window.exe", "server.exe"], 5 * S);
     machine.module = Some("user32.dll");
     let (pump, works) = (machine.stack(&["GetMessageW"]), machine.stack(&["SendMessageW"]));

@@ -80,9 +80,9 @@ function Asked({ trace, question, values }: { trace: number; question: QuestionI
   const part = range && takesRange ? { range: `${seconds(range.from_ns)}..${seconds(range.to_ns)}` } : {};
   const request: AskRequest = { trace, question: question.name, options: { ...part, ...values } };
   const answered = useAnswer(api.ask, request);
-  const told = range && !takesRange ? "Of the whole trace: this question takes no part of it." : "";
+  const remark = range && !takesRange ? "Of the whole trace: this question takes no part of it." : "";
   return (
-    <Answering answered={answered} source={(answer) => answer.source} told={() => told}>
+    <Answering answered={answered} source={(answer) => answer.source} remark={() => remark}>
       {(answer) => <AnswerTables answer={answer} />}
     </Answering>
   );

@@ -73,7 +73,7 @@ function SqlPanel({ trace, opening }: ViewProps) {
           ))}
         </ul>
       </details>
-      <Answering answered={answered} source={(answer) => answer.source} told={() => ""}>
+      <Answering answered={answered} source={(answer) => answer.source} remark={() => ""}>
         {(answer) => <AnswerTables answer={answer} />}
       </Answering>
     </section>

@@ -28,12 +28,12 @@ interface Props {
 const [LEAST, MOST, REST] = [112, 260, 190];
 /** Milliseconds that the pointer rests on a cell before more is asked of it. */
 const REST_MS = 90;
-/** Files that are told of a cell. */
+/** Most files that the tooltip of a cell names. */
 const FILES = 4;
 /** Rows of the picture as a table. */
 const SLICES = 60;
 
-/** More of the cell under the pointer, told beside it when the answer is there. */
+/** The tooltip of the cell under the pointer, which gets more lines when the answer arrives. */
 function useCellTip(trace: number, map: DiskMapAnswer | null) {
   const [cell, setCell] = useState<MapCell | null>(null);
   const request: DiskCellRequest | null =
@@ -49,16 +49,16 @@ function useCellTip(trace: number, map: DiskMapAnswer | null) {
           limit: FILES,
         };
   const { data, isBusy } = useAnswer(api.diskCell, request, REST_MS);
-  const told = isBusy ? null : data;
+  const answer = isBusy ? null : data;
   useEffect(() => {
-    if (cell === null || told === null || tip.value === null) return;
-    tip.value = { ...tip.value, tip: cellTip(cell, told) };
-  }, [told]);
+    if (cell === null || answer === null || tip.value === null) return;
+    tip.value = { ...tip.value, tip: cellTip(cell, answer) };
+  }, [answer]);
   return (found: MapCell | null) => {
     if (found?.column !== cell?.column || found?.row !== cell?.row) setCell(found);
     if (found === null) return null;
     const isSame = cell !== null && found.column === cell.column && found.row === cell.row;
-    return cellTip(found, isSame ? told : null);
+    return cellTip(found, isSame ? answer : null);
   };
 }
 
@@ -73,9 +73,9 @@ export function MapGraph({ id, trace, answered }: Props) {
   });
   const find = (ns: number, y: number) =>
     map === null ? null : cellAt(map, ns, 1 - y / Math.max(1, ref.current?.clientHeight ?? 1));
-  const tell = useCellTip(trace, map);
+  const tipOf = useCellTip(trace, map);
   usePlot(ref, {
-    tip: (ns, y) => tell(find(ns, y)),
+    tip: (ns, y) => tipOf(find(ns, y)),
     click: (ns, y) => store.setRange(find(ns, y)?.range ?? null),
   });
   const draw = useCallback(

@@ -37,14 +37,14 @@ test("as a table, no operation is lost", () => {
   );
 });
 
-test("what is told of a cell names processes, files and distances", () => {
+test("the tooltip of a cell names processes, files and distances", () => {
   const cell = cellOf(map, 2);
   assert.ok(cell);
   assert.deepEqual(cellTip(cell, null).rows.slice(0, 2), [
     ["Reads", "2"],
     ["Writes", "2"],
   ]);
-  const told: DiskCellAnswer = {
+  const answer: DiskCellAnswer = {
     reads: 2,
     writes: 2,
     read_bytes: 4096,
@@ -56,7 +56,7 @@ test("what is told of a cell names processes, files and distances", () => {
     total: 3,
     source,
   };
-  assert.deepEqual(cellTip(cell, told).rows, [
+  assert.deepEqual(cellTip(cell, answer).rows, [
     ["Reads", "2 · 4.00 KiB"],
     ["Writes", "2 · 512 B"],
     ["In sequence", "1"],

@@ -1,4 +1,4 @@
-// Operations of a disk by time and position: which cell is where, and what is told of it.
+// Operations of a disk by time and position: which cell is where, and what its tooltip says.
 
 import { bytes, count, duration, moment } from "../../lib/format";
 import { shown } from "../../lib/safe";
@@ -108,22 +108,23 @@ export function slices(map: DiskMapAnswer, most: number): MapSlice[] {
   return [...found.entries()].sort(([a], [b]) => a - b).map(([, slice]) => slice);
 }
 
-/** What is told of a cell: at once what the picture knows, the rest when it is answered. */
-export function cellTip(cell: MapCell, told: DiskCellAnswer | null): Tip {
+/** The tooltip of a cell: what the picture knows at once, the rest when it is answered. */
+export function cellTip(cell: MapCell, answer: DiskCellAnswer | null): Tip {
   const { range } = cell;
   const title = `${moment(range.from_ns, span(range))} + ${duration(span(range))} · at ${bytes(cell.offset_from)}`;
   const rows: [string, string][] = [];
   const size = (value: number | undefined) => (value === undefined ? "" : ` · ${bytes(value)}`);
-  if (cell.reads > 0) rows.push(["Reads", count(cell.reads) + size(told?.read_bytes)]);
-  if (cell.writes > 0) rows.push(["Writes", count(cell.writes) + size(told?.write_bytes)]);
+  if (cell.reads > 0) rows.push(["Reads", count(cell.reads) + size(answer?.read_bytes)]);
+  if (cell.writes > 0) rows.push(["Writes", count(cell.writes) + size(answer?.write_bytes)]);
   if (cell.reads + cell.writes === 0) rows.push(["Flushes", ""]);
-  if (told === null) return { title, rows: [...rows, ["…", ""]] };
-  const far = told.seek_bytes === null ? "" : `, ${bytes(told.seek_bytes)} away on average`;
-  rows.push(["In sequence", count(told.in_sequence)], ["Seeks", `${count(told.seeks)}${far}`]);
-  for (const file of told.files) {
+  if (answer === null) return { title, rows: [...rows, ["…", ""]] };
+  const far = answer.seek_bytes === null ? "" : `, ${bytes(answer.seek_bytes)} away on average`;
+  rows.push(["In sequence", count(answer.in_sequence)], ["Seeks", `${count(answer.seeks)}${far}`]);
+  for (const file of answer.files) {
     const name = file.path?.split("\\").at(-1) ?? "(no name)";
     rows.push([`${shown(file.process ?? "?")} · ${shown(name)}`, bytes(file.bytes)]);
   }
-  if (told.total > told.files.length) rows.push([`${count(told.total - told.files.length)} more`, ""]);
+  if (answer.total > answer.files.length)
+    rows.push([`${count(answer.total - answer.files.length)} more`, ""]);
   return { title, rows };
 }

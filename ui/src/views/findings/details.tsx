@@ -8,7 +8,7 @@ const FRAMES = 24;
 
 export function FindingDetails({ finding }: { finding: Finding }) {
   const { stack, chain } = finding;
-  const told: [string, string][] = [
+  const texts: [string, string][] = [
     ["Why", finding.why],
     ["Fix", finding.fix],
     ["Does not prove", finding.not_proved],
@@ -19,7 +19,7 @@ export function FindingDetails({ finding }: { finding: Finding }) {
   const more = stack.length > FRAMES ? [`… ${stack.length - FRAMES} more`] : [];
   return (
     <dl class="finding-details">
-      {told
+      {texts
         .filter(([, text]) => text !== "")
         .map(([label, text]) => (
           <div key={label}>

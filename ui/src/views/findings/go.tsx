@@ -16,7 +16,7 @@ export function GoButton({ finding, opening, isMain = false }: Props) {
     <button
       type="button"
       class={isMain ? "finding-go is-main" : "finding-go"}
-      // Buttons of one name are told apart by what they go to.
+      // Screen readers distinguish buttons of one name by what they go to.
       aria-label={`Show it in the trace: ${shown(finding.culprit)}, finding ${finding.number}`}
       title="Selects its part of the trace, and opens the view that shows it; back leads here again"
       onClick={() => goToSpot(finding, opening)}

@@ -57,7 +57,7 @@ export function FlameGraph({ answer, marked, onFocus, label }: Props) {
     event.preventDefault();
     event.stopPropagation();
   };
-  const told = active ?? sight.zoom;
+  const described = active ?? sight.zoom;
   return (
     <div class="flame">
       <div
@@ -65,7 +65,7 @@ export function FlameGraph({ answer, marked, onFocus, label }: Props) {
         // Arrows walk through frames.
         role="application"
         aria-label={label}
-        aria-describedby="flame-told"
+        aria-describedby="flame-facts"
         tabIndex={0}
         onKeyDown={onKeyDown}
         onScroll={(event) => setScroll(event.currentTarget.scrollTop)}
@@ -86,7 +86,7 @@ export function FlameGraph({ answer, marked, onFocus, label }: Props) {
           />
         </div>
       </div>
-      <Told answer={answer} node={told} path={pathTo(answer.nodes, sight.zoom)} onZoom={setZoom} />
+      <Facts answer={answer} node={described} path={pathTo(answer.nodes, sight.zoom)} onZoom={setZoom} />
     </div>
   );
 }
@@ -96,13 +96,13 @@ function nameOf(answer: FlameAnswer, node: number): string {
 }
 
 /** The frame in words, and the way to what is zoomed. */
-function Told(props: { answer: FlameAnswer; node: number; path: number[]; onZoom: (node: number) => void }) {
+function Facts(props: { answer: FlameAnswer; node: number; path: number[]; onZoom: (node: number) => void }) {
   const { answer, path } = props;
   const node = answer.nodes[props.node];
   if (!node) return null;
   const all = Math.max(1, answer.nodes[0]?.total ?? 1);
   return (
-    <div class="flame-told">
+    <div class="flame-facts">
       <Crumbs
         label="Frames above"
         crumbs={path.map((at) => {
@@ -110,7 +110,7 @@ function Told(props: { answer: FlameAnswer; node: number; path: number[]; onZoom
           return { text, title: text, run: () => props.onZoom(at) };
         })}
       />
-      <div id="flame-told" class="flame-frame" aria-live="polite">
+      <div id="flame-facts" class="flame-frame" aria-live="polite">
         <b>{shown(nameOf(answer, props.node))}</b>{" "}
         <span title={exactInUnit(node.total, answer.unit)}>
           {inUnit(node.total, answer.unit)} ({percent(node.total / all)} of the selection)

@@ -86,15 +86,15 @@ function Half({ trace, settings, direction, title, find, change }: HalfProps) {
   return (
     <div class="half">
       {title !== undefined && <h3>{title}</h3>}
-      <Answering answered={answered} source={(answer) => answer.source} told={toldOf}>
+      <Answering answered={answered} source={(answer) => answer.source} remark={remarkOf}>
         {look}
       </Answering>
     </div>
   );
 }
 
-/** What the picture leaves out, in words. */
-function toldOf(answer: FlameAnswer): string {
+/** What the picture shows and leaves out, in words. */
+function remarkOf(answer: FlameAnswer): string {
   const root = answer.nodes[0];
   if (!root || root.total === 0) return "Nothing of it in this selection.";
   const parts = [`${inUnit(root.total, answer.unit)} in ${counted(root.count, "row")}`];

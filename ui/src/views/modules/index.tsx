@@ -80,7 +80,7 @@ function ModulesPanel({ trace }: ViewProps) {
         />
       </div>
       {failure !== null && <Failed failure={failure} />}
-      <Answering answered={answered} source={(answer) => answer.source} told={() => ""}>
+      <Answering answered={answered} source={(answer) => answer.source} remark={() => ""}>
         {(answer) => (
           <TreeGrid
             label="Modules by process"
@@ -91,7 +91,7 @@ function ModulesPanel({ trace }: ViewProps) {
             onSelect={(row) => setSelected(row.id)}
             onEnter={enter}
             empty="No modules in this selection."
-            footer={<span>{told(answer)}</span>}
+            footer={<span>{totals(answer)}</span>}
           />
         )}
       </Answering>
@@ -99,13 +99,13 @@ function ModulesPanel({ trace }: ViewProps) {
   );
 }
 
-function told(answer: ModulesAnswer): string {
+function totals(answer: ModulesAnswer): string {
   const modules = answer.owners.reduce((sum, one) => sum + one.modules, 0);
   const first = answer.total > answer.owners.length ? `the first ${count(answer.owners.length)} of ` : "";
   return `${count(modules)} modules of ${first}${count(answer.total)} processes`;
 }
 
-/** Asks for the modules of processes as they are unfolded, and anew when the processes are those of another question. */
+/** Asks for the modules of processes as they are unfolded, and again when the request for processes changes. */
 function useLevels(request: ModulesRequest | null, owners: readonly ModulesOf[], open: ReadonlySet<string>) {
   const [levels, setLevels] = useState<ReadonlyMap<string, ModulesAnswer>>(new Map());
   const [failure, setFailure] = useState<Failure | null>(null);

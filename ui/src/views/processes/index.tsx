@@ -65,7 +65,7 @@ function ProcessesPanel({ trace }: ViewProps) {
         />
         <span class="sentence">Bars are lifetimes within the window of the graphs.</span>
       </div>
-      <Answering answered={answered} source={(answer) => answer.source} told={() => ""}>
+      <Answering answered={answered} source={(answer) => answer.source} remark={() => ""}>
         {(answer) => (
           <ul class="processes" aria-label="Processes">
             {rows.map((one) => (

@@ -11,7 +11,7 @@ interface Props extends ViewProps {
   /** The view that it is in, under whose id it remembers how it looks. */
   view: string;
   table: TableInfo;
-  /** The column whose groups are told apart. */
+  /** The column whose groups are drawn separately. */
   group: string;
   measure: Measure;
 }

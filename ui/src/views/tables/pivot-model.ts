@@ -140,9 +140,9 @@ export function pivotRows(shape: Shape): PivotNode[] {
   return rows;
 }
 
-type Told = Pick<PivotNode, "level" | "row" | "cells">;
+type NodeBase = Pick<PivotNode, "level" | "row" | "cells">;
 
-function node(row: PivotRow, level: number, whole: number[], shape: Shape): Told {
+function node(row: PivotRow, level: number, whole: number[], shape: Shape): NodeBase {
   const measures = row.measures.map((value, at) => {
     const cell = shape.write(value, shape.units[at] ?? "number");
     const all = whole[at] ?? 0;

@@ -41,7 +41,7 @@ export function Rows({ trace, table, onTime }: Props) {
     setSort((last) => ({ column, descending: last?.column === column ? !last.descending : true }));
   const turn = (to: number) => setPage({ of: question, at: to });
   return (
-    <Answering answered={answered} source={(answer) => answer.source} told={() => ""}>
+    <Answering answered={answered} source={(answer) => answer.source} remark={() => ""}>
       {(answer) => (
         <TreeGrid
           label={`Rows of ${table.name}`}

@@ -97,8 +97,8 @@ fn three_causes_come_out_one_by_one_with_their_effects() {
             .map(|(values, name)| (effect(&metric, values), name))
             .collect();
         planted.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let told: Vec<&str> = found.causes.iter().map(|cause| cause.name.what.as_str()).collect();
-        assert_eq!(told.len(), 3, "{seed}: {told:?}");
+        let names: Vec<&str> = found.causes.iter().map(|cause| cause.name.what.as_str()).collect();
+        assert_eq!(names.len(), 3, "{seed}: {names:?}");
         for (cause, (effect, name)) in found.causes.iter().zip(planted) {
             assert_eq!(cause.name.what, name, "{seed}");
             assert!(
@@ -170,8 +170,8 @@ fn the_whole_of_a_run_is_a_cause_if_there_is_no_other() {
     made.noise(20);
     made.matrix.finish();
     let found = Causes::find(&made.matrix, &own);
-    let told: Vec<&str> = found.causes.iter().map(|cause| cause.name.what.as_str()).collect();
-    assert_eq!(told, ["test.exe!Compute"]);
+    let names: Vec<&str> = found.causes.iter().map(|cause| cause.name.what.as_str()).collect();
+    assert_eq!(names, ["test.exe!Compute"]);
     assert!((found.explained() - found.difference()).abs() < 1e-6);
 }
 
