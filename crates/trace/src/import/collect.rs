@@ -135,8 +135,8 @@ impl Ahead {
             None => {
                 self.pids.extend(event.process_id());
                 self.pids.extend(tcpip::owner(event));
-                if let Some(told) = win32k::Event::read(event) {
-                    self.pids.extend(told.processes().into_iter().filter(|pid| *pid != 0));
+                if let Some(window_event) = win32k::Event::read(event) {
+                    self.pids.extend(window_event.processes().into_iter().filter(|pid| *pid != 0));
                 }
                 self.runtime_stacks |= clr::is_stack(event);
             }

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_has_what_events_told_and_no_more_processors_than_windows_has() {
+    fn a_row_has_what_events_report_and_no_more_processors_than_windows_has() {
         let mut cores = Cores::default();
         let number = Number { group: 0, number: 1 };
         let rundown =

@@ -63,8 +63,9 @@ impl CounterNames {
 
     /// Name of a source, as the trace says, else as Windows numbers it.
     pub(super) fn name(&self, source: u32) -> String {
-        let told = self.sources.get(&source).and_then(|(name, _)| name.clone());
-        told.or_else(|| counter::source_name(source).map(str::to_owned))
+        let recorded = self.sources.get(&source).and_then(|(name, _)| name.clone());
+        recorded
+            .or_else(|| counter::source_name(source).map(str::to_owned))
             .unwrap_or_else(|| format!("source {source}"))
     }
 

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_counter_that_ran_over_goes_on_and_one_that_was_set_back_tells_nothing() {
+    fn a_counter_that_ran_over_goes_on_and_one_that_was_set_back_counts_nothing() {
         let top = (1u64 << WIDTH) - 1;
         for (before, now, want) in [
             (5, 12, Some(7)),

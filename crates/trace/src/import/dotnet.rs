@@ -313,7 +313,7 @@ fn with_stack(event: &RawEvent<'_>, process: Option<ProcessKey>, context: &mut C
 }
 
 fn thread_pool(process: Option<ProcessKey>, event: &RawEvent<'_>, context: &mut Context<'_>) -> bool {
-    let Some(told) = ThreadPool::parse(event.descriptor().id, event.payload()) else { return false };
+    let Some(change) = ThreadPool::parse(event.descriptor().id, event.payload()) else { return false };
     let ts_ns = context.ns(event.timestamp);
     if context.range.contains(ts_ns) {
         let thread_key = context.thread_key(event);
@@ -321,11 +321,11 @@ fn thread_pool(process: Option<ProcessKey>, event: &RawEvent<'_>, context: &mut 
             ts_ns,
             process_key: key(process),
             thread_key,
-            kind: told.kind,
-            worker_threads: told.workers.map(|n| n as i32),
-            retired_threads: told.retired.map(|n| n as i32),
-            throughput: told.throughput,
-            reason: told.reason.map(|n| n as i32),
+            kind: change.kind,
+            worker_threads: change.workers.map(|n| n as i32),
+            retired_threads: change.retired.map(|n| n as i32),
+            throughput: change.throughput,
+            reason: change.reason.map(|n| n as i32),
             stack_id: None,
         };
         let row = waiting::row(row, |row, stacks| row.stack_id = stacks.own());

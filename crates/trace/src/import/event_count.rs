@@ -29,7 +29,7 @@ use crate::table::{EventCount, Row};
 pub(super) const DECLARATION: Declaration =
     Declaration { tables: &[sums(EventCount::TABLE)], ..Declaration::EMPTY };
 
-/// Kinds that are told apart; those that come later are counted together. Large traces have some thousands.
+/// Kinds that are counted apart; those that come later are counted together. Large traces have some thousands.
 const MAX_KINDS: usize = 1 << 14;
 
 /// Events whose stacks may still come: a trace with more of them at a time loses stacks of the oldest.
@@ -48,7 +48,7 @@ const MAX_OPEN: usize = 64;
 /// Versions of kernel events that are found without a map.
 const DIRECT_VERSIONS: usize = 4;
 
-/// Number of a kind; 0 stands for all that are not told apart.
+/// Number of a kind; 0 stands for all that are not counted apart.
 type KindId = u16;
 
 /// What a row says of a kind.

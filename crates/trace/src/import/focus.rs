@@ -204,14 +204,14 @@ fn write(stay: &Stay, end_ns: i64, context: &mut Context<'_>, sink: &mut dyn Sin
     if to < range.start_ns || from > range.end_ns {
         return Ok(());
     }
-    let told = |edge| match edge {
+    let in_range = |edge| match edge {
         Edge::Reported(ns) => Some(ns).filter(|ns| range.contains(*ns)),
         Edge::Trace | Edge::Lost => None,
     };
     let is_whole = !matches!(stay.from, Edge::Lost) && !matches!(stay.to, Edge::Lost);
     let row = FocusChange {
-        ts_ns: told(stay.from),
-        end_ns: told(stay.to),
+        ts_ns: in_range(stay.from),
+        end_ns: in_range(stay.to),
         duration_ns: is_whole.then(|| range.clip(to).saturating_sub(range.clip(from))),
         level: if stay.level == Level::Thread { "thread" } else { "process" },
         session_id: stay.session,

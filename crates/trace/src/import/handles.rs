@@ -269,8 +269,8 @@ impl<'t> Handles<'t> {
         let is_known = self.open.get(&owner).is_some_and(|open| open.object == handle.object);
         // The lists are those of the ends of the trace. What a part of it begins or ends with they do not
         // say.
-        let is_told = at.context.range.contains(at.ns) && self.open.len() < MAX_OPEN;
-        if !is_known && is_told && !self.open.contains_key(&owner) {
+        let is_kept = at.context.range.contains(at.ns) && self.open.len() < MAX_OPEN;
+        if !is_known && is_kept && !self.open.contains_key(&owner) {
             let kind = Some(handle.kind);
             let ns = Some(at.ns).filter(|_| op == opcode::HANDLE_START);
             let object_id = self.objects.at(handle.object, kind, ns, at.context, at.sink)?;
@@ -360,8 +360,8 @@ fn actor(event: &RawEvent<'_>, context: &mut Context<'_>) -> Actor {
     let time = event.timestamp;
     let tid = event.thread_id().or(context.running_on(event.cpu));
     let who = tid.map(|tid| context.of_thread(tid, time));
-    let told = event.process_id().and_then(|pid| context.directory.process_at(pid, time));
-    let process = told.or(who.and_then(|who| who.process));
+    let in_header = event.process_id().and_then(|pid| context.directory.process_at(pid, time));
+    let process = in_header.or(who.and_then(|who| who.process));
     Actor { tid, process, thread_key: who.map(|who| who.thread_key) }
 }
 

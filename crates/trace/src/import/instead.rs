@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn who_ran_longest_is_told_with_how_long() {
+    fn who_ran_longest_is_found_with_how_long() {
         let slices = [(0, Some(1)), (10, Some(2)), (14, None), (20, Some(1)), (22, Some(3))];
         let mut recent = recent(slices);
         // 5 of thread 1 and 4 of thread 2, then idle, 2 of thread 1, 3 of thread 3.

@@ -97,17 +97,17 @@ impl Ticker<'_> {
     #[inline]
     pub(super) fn tick(&mut self, time: i64) -> ControlFlow<()> {
         self.events += 1;
-        if self.events.is_multiple_of(TICK) { self.tell(time) } else { ControlFlow::Continue(()) }
+        if self.events.is_multiple_of(TICK) { self.report(time) } else { ControlFlow::Continue(()) }
     }
 
     /// Goes to the event of that number.
     pub(super) fn reach(&mut self, events: u64, time: i64) -> ControlFlow<()> {
         let before = std::mem::replace(&mut self.events, events);
         // Numbers may skip the multiples of a tick, so that the tick they fall into is compared.
-        if before / TICK == events / TICK { ControlFlow::Continue(()) } else { self.tell(time) }
+        if before / TICK == events / TICK { ControlFlow::Continue(()) } else { self.report(time) }
     }
 
-    fn tell(&mut self, time: i64) -> ControlFlow<()> {
+    fn report(&mut self, time: i64) -> ControlFlow<()> {
         let part = (time.saturating_sub(self.start) as f64 / self.length).clamp(0.0, 1.0);
         (self.progress)(Progress { done: self.from + self.share * part, events: self.events })
     }

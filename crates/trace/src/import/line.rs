@@ -318,8 +318,8 @@ impl<T: Texts> Line<T> {
         if !is_full && !self.arena.is_full(self.first) {
             return None;
         }
-        // A stack that misses its event for lack of memory is told apart from one whose event was never
-        // recorded.
+        // A stack that misses its event for lack of memory is reported otherwise than one whose event
+        // was never recorded.
         self.left_early = self.left_early.max(time);
         self.pop_any()
     }

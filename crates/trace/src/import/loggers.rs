@@ -1,5 +1,5 @@
 //! Recording sessions: those of the trace from their headers, others from what the provider of the tracing
-//! system tells.
+//! system reports.
 
 use std::sync::Arc;
 
@@ -86,7 +86,7 @@ impl Loggers {
         if kind == StartError {
             // Mostly the name is taken: the session that has it goes on.
             let mut failed = Logger::default();
-            tell(&mut failed, fields);
+            fill(&mut failed, fields);
             return context.tables.push(&failed, sink);
         }
         if kind == Start
@@ -98,7 +98,7 @@ impl Loggers {
         let next = self.next;
         self.next += 1;
         let (_, row) = self.live.entry(of.clone()).or_insert_with(|| (next, Logger::default()));
-        tell(row, fields);
+        fill(row, fields);
         match kind {
             Start => row.start_ns = Some(ns),
             Stop | StopError => row.stop_ns = Some(ns),
@@ -167,8 +167,8 @@ impl Importer for Loggers {
         for (number, file) in learned.session.files().iter().enumerate() {
             let mask = self.masks.get(&number).copied().unwrap_or_default();
             // What events said about the same session belongs to it.
-            let told = self.live.remove(&file.header().session_name.to_lowercase());
-            let row = of_header(file, mask, told.map(|(_, row)| row).unwrap_or_default());
+            let live = self.live.remove(&file.header().session_name.to_lowercase());
+            let row = of_header(file, mask, live.map(|(_, row)| row).unwrap_or_default());
             context.tables.push(&row, sink)?;
         }
         let mut live: Vec<(usize, Logger)> = self.live.into_values().collect();
@@ -178,7 +178,7 @@ impl Importer for Loggers {
 }
 
 /// Adds what an event says; what it does not say stays.
-fn tell(row: &mut Logger, fields: &SessionFields) {
+fn fill(row: &mut Logger, fields: &SessionFields) {
     fn keep<T>(to: &mut Option<T>, value: Option<T>) {
         if value.is_some() {
             *to = value;
@@ -203,7 +203,7 @@ fn tell(row: &mut Logger, fields: &SessionFields) {
 }
 
 /// The session of a file: what its header says, and what events said about it.
-fn of_header(file: &TraceFile, mask: GroupMask, told: Logger) -> Logger {
+fn of_header(file: &TraceFile, mask: GroupMask, reported: Logger) -> Logger {
     let h = file.header();
     let text = |text: &str| Some(text.trim()).filter(|text| !text.is_empty()).map(str::to_owned);
     Logger {
@@ -217,7 +217,7 @@ fn of_header(file: &TraceFile, mask: GroupMask, told: Logger) -> Logger {
         events_lost: Some(h.events_lost.into()),
         buffers_lost: Some(h.buffers_lost.into()),
         kernel_keywords: Some(mask.keywords()).filter(|keywords| !keywords.is_empty()),
-        ..told
+        ..reported
     }
 }
 

@@ -242,7 +242,7 @@ mod tests {
 
     /// A registry that does not say when Windows was installed gives zero, which is no day.
     #[test]
-    fn a_day_of_installation_that_nobody_told_is_no_fact() {
+    fn an_unknown_day_of_installation_is_no_fact() {
         let days = |install_time| {
             let build_lab = Some("22621.1".to_owned());
             let config =
@@ -257,7 +257,7 @@ mod tests {
 
     /// The examples of `docs/numbers/machine.md`.
     #[test]
-    fn firmware_tells_whether_a_machine_is_virtual() {
+    fn firmware_shows_whether_a_machine_is_virtual() {
         for (manufacturer, product, expected) in [
             ("Microsoft Corporation", "Virtual Machine", true),
             ("Microsoft Corporation", "Surface Pro 7", false),

@@ -96,7 +96,7 @@ impl Notes {
                 "warning",
                 "event_kinds_together",
                 self.kinds_together,
-                "events of kinds that event_count does not tell apart, because there are too many of them",
+                "events of kinds that event_count counts in one row, because there are too many kinds",
             ),
         ];
         notes.into_iter().filter_map(|(s, kind, n, text)| diagnostic(s, kind, n, text)).collect()

@@ -181,13 +181,13 @@ impl Power<'_> {
         let mhz = delivered.mhz.or_else(of_percent);
         let open = self.open.entry(cpu).or_default();
         let before = open.delivered_until.replace(now);
-        let told = delivered.duration_us.and_then(|us| i64::try_from(us).ok()).filter(|us| *us > 0);
-        let told = told.map(|us| now.saturating_sub(us.saturating_mul(1000)));
-        let start = match (told, before) {
+        let reported = delivered.duration_us.and_then(|us| i64::try_from(us).ok()).filter(|us| *us > 0);
+        let reported = reported.map(|us| now.saturating_sub(us.saturating_mul(1000)));
+        let start = match (reported, before) {
             // Both bounds hold: stretches of one processor must not overlap, and an event speaks for no
             // longer than it says.
-            (Some(told), Some(before)) => Some(told.max(before)),
-            (told, before) => told.or(before),
+            (Some(reported), Some(before)) => Some(reported.max(before)),
+            (reported, before) => reported.or(before),
         };
         let percent = i32::try_from(delivered.percent).ok();
         if let Some((start, mhz)) = start.zip(mhz) {

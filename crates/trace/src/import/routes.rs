@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn topics_are_told_by_events_that_their_importer_gets_or_the_first_pass_reads() {
+    fn topics_are_recognized_by_events_that_their_importer_gets_or_the_first_pass_reads() {
         for importer in IMPORTERS {
             for topic in importer.topics {
                 let of_kernel = |events: &&Events| matches!(events, Events::Kernel(..));

@@ -66,8 +66,8 @@ impl HookEvents {
             HookEvent::Key { number, key } => (number, Input { ns, is_key: true, text: cut(&key), at: None }),
             HookEvent::Picture { path } => {
                 let name = cut(path.rsplit(['\\', '/']).next().unwrap_or_default());
-                if self.inputs.told.len() < MAX_KEPT && !name.is_empty() {
-                    self.inputs.told.entry(name).or_insert(ns);
+                if self.inputs.pictures.len() < MAX_KEPT && !name.is_empty() {
+                    self.inputs.pictures.entry(name).or_insert(ns);
                 }
                 return;
             }
@@ -175,7 +175,7 @@ pub fn write(
 /// The rows: pictures in the folder, then those that are only reported.
 fn screenshots(inputs: &Inputs, trace: &Trace, pictures: &[Picture], range: Range) -> Vec<Screenshot> {
     let there: BTreeSet<&str> = pictures.iter().map(|picture| picture.name.as_str()).collect();
-    let missing = inputs.told.keys().filter(|name| !there.contains(name.as_str()));
+    let missing = inputs.pictures.keys().filter(|name| !there.contains(name.as_str()));
     let rows = pictures.iter().map(|picture| row(inputs, trace, &picture.name, Some(picture)));
     let mut rows: Vec<Screenshot> = rows.chain(missing.map(|name| row(inputs, trace, name, None))).collect();
     rows.retain(|row| row.ts_ns.is_none_or(|ns| range == Range::ALL || range.contains(ns)));
@@ -222,7 +222,7 @@ fn time(
         let later = if matches!(name, Name::Reaction(_)) { REACTION_NS } else { 0 };
         return Some((input.ns.saturating_add(later), "event"));
     }
-    if let Some(ns) = inputs.told.get(file_name) {
+    if let Some(ns) = inputs.pictures.get(file_name) {
         return Some((*ns, "event"));
     }
     if let Name::Timer(Some(of_day)) = name
@@ -248,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_why_a_picture_was_taken() {
+    fn names_say_why_a_picture_was_taken() {
         for (name, expected) in [
             ("Screenshot_17.jpg", Name::Input(17)),
             ("screenshot_17After500ms.JPG", Name::Reaction(17)),

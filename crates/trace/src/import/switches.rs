@@ -379,18 +379,18 @@ fn write(
     time: i64,
     context: &mut Context<'_>,
 ) {
-    let told = if context.keep_whole && context.range != Range::ALL {
+    let kept = if context.keep_whole && context.range != Range::ALL {
         whole(row, run, context.range)
     } else {
         clipped(row, run, context.range)
     };
-    match told {
+    match kept {
         Some(mut row) => {
             // Mostly they are what another column says, and would be a tenth of the file.
             row.out_priority = row.out_priority.filter(|_| row.out_priority != row.priority);
             row.instead_ns = row.instead_ns.filter(|_| row.instead_ns != row.ready_ns);
             // Stacks belong to what is known of the switch-in and of the ready event.
-            let (is_told, is_readied) =
+            let (is_switch_in_known, is_readied) =
                 (row.last_out_ns.is_some() || row.in_ns.is_some(), row.readied_ns.is_some());
             let mut keep = |seq: Option<Seq>, keep: bool| match seq {
                 Some(seq) if !keep => {
@@ -399,7 +399,7 @@ fn write(
                 }
                 seq => seq,
             };
-            let (switch_in, ready) = (keep(switch_in, is_told), keep(ready, is_readied));
+            let (switch_in, ready) = (keep(switch_in, is_switch_in_known), keep(ready, is_readied));
             let row = match counted.zip(run).filter(|(_, (_, out))| context.range.contains(*out)) {
                 Some((mut counted, (since, out))) => {
                     counted.ts_ns = out;

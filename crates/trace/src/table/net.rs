@@ -7,7 +7,7 @@ tables! {
     DnsQuery / DnsQueryColumns = "dns_query", order ["end_ns"] {
         /// Process that asked.
         process_key: Option<i32>, "key";
-        /// Thread that asked; of a query without start the one that was told the answer.
+        /// Thread that asked; for a query without a start, the thread that got the answer.
         thread_key: Option<i32>, "key";
         /// Name that was asked for, as it was written.
         name: Arc<str>;

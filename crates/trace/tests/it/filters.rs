@@ -74,7 +74,7 @@ fn example() -> Recording {
     trace.call(60, 0, PRE_END, (BACKUP, READ), Some(50));
     trace.call(75, 0, PRE_END, (BACKUP, READ), Some(70));
     trace.call(76, 0, PRE_FAILURE, (BACKUP, READ), Some(DENIED));
-    // Nothing tells when this one ended.
+    // No event says when this one ended.
     trace.call(80, 0, PRE_START, (SCANNER, READ), None);
     trace
 }
@@ -149,7 +149,7 @@ fn a_failure_may_come_before_the_end_or_without_it() {
             [Some(40), Some(44), Some(4), Some(0x22)],
         ]
     );
-    // The begin told who ran; without one it is who runs at the end.
+    // The start names the thread that ran; without a start it is the thread that runs at the end.
     let threads = read(&rows, MiniFilter::TABLE, ["thread_key"]).concat();
     assert!(threads[0] == threads[3] && threads[0] != threads[2], "{threads:?}");
 }

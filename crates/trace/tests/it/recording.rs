@@ -147,7 +147,7 @@ fn a_stack_counts_once_whatever_it_consists_of() {
 }
 
 #[test]
-fn more_kinds_than_are_told_apart_are_counted_together() {
+fn kinds_above_the_limit_are_counted_together() {
     let mut trace = Recording::new();
     for id in 0..20_000u16 {
         trace.of_process(id.into(), 4, KERNEL_POWER, (id, 0), &[]);
@@ -155,13 +155,14 @@ fn more_kinds_than_are_told_apart_are_counted_together() {
     let file = trace.writer.finish(133_000_000_000_000_000).unwrap().into_inner();
     let session = Session::open(vec![Box::new(file)]).unwrap();
     let mut sink = Batches::new();
-    let told = import(&session, &Options::default(), &mut sink, &mut |_| ControlFlow::Continue(())).unwrap();
+    let imported =
+        import(&session, &Options::default(), &mut sink, &mut |_| ControlFlow::Continue(())).unwrap();
     let rows = read(&sink, EventCount::TABLE, ["event_id", "events"]);
     let together: Vec<_> = rows.iter().filter(|row| row[0].is_none()).collect();
     // The header event and 16,382 ids have a number of their own.
     assert_eq!(together, [&[None, Some(20_000 - 16_382)]]);
-    assert_eq!(rows.iter().filter_map(|row| row[1]).sum::<i64>(), told.trace.events);
-    let note = told.diagnostics.iter().find(|note| note.kind == "event_kinds_together").unwrap();
+    assert_eq!(rows.iter().filter_map(|row| row[1]).sum::<i64>(), imported.trace.events);
+    let note = imported.diagnostics.iter().find(|note| note.kind == "event_kinds_together").unwrap();
     assert_eq!(note.count, 20_000 - 16_382);
 }
 
@@ -211,17 +212,17 @@ fn a_request_for_a_timer_holds_until_the_next_one() {
 }
 
 #[test]
-fn a_runtime_is_told_once_with_its_start() {
+fn a_runtime_is_listed_once_with_its_start() {
     let mut trace = Recording::new();
-    let told = |sku: u64, version: [u64; 4]| {
+    let information = |sku: u64, version: [u64; 4]| {
         let four = |parts: [u64; 4]| bytes(&parts.map(|part| (part, 2)));
         let head = bytes(&[(9, 2), (sku, 2)]);
         let tail = [wide("app.exe -x"), vec![0; 16], wide("c:\\clr.dll")].concat();
         [head, four([4, 0, 0, 0]), four(version), bytes(&[(17, 4), (2, 1)]), tail].concat()
     };
-    trace.of_process(10, 100, clr::RUNTIME, (187, 0), &told(2, [8, 0, 1, 2]));
-    trace.of_process(20, 100, clr::RUNDOWN, (187, 0), &told(2, [8, 0, 1, 2]));
-    trace.of_process(30, 200, clr::RUNDOWN, (187, 0), &told(1, [4, 0, 30319, 0]));
+    trace.of_process(10, 100, clr::RUNTIME, (187, 0), &information(2, [8, 0, 1, 2]));
+    trace.of_process(20, 100, clr::RUNDOWN, (187, 0), &information(2, [8, 0, 1, 2]));
+    trace.of_process(30, 200, clr::RUNDOWN, (187, 0), &information(1, [4, 0, 30319, 0]));
     let rows = trace.rows(Range::ALL);
     let columns = ["clr_instance", "start_ns", "startup_mode", "startup_flags"];
     assert_eq!(

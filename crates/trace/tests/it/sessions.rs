@@ -105,7 +105,7 @@ fn a_session_is_a_row_of_its_start_and_its_stop() {
 }
 
 #[test]
-fn errors_and_losses_are_told_with_their_status() {
+fn errors_and_losses_are_reported_with_their_status() {
     let mut trace = Recording::new();
     let denied = 0xC000_0022u64;
     let error = [wide("Full"), wide("c:\\b.etl"), bytes(&[(denied, 4), (1, 4)])].concat();
