@@ -34,8 +34,8 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Open queries for one name. When there are more, the oldest is given up: a malicious file can start millions
-/// of them.
+/// Open queries for one name. When there are more, the oldest is given up: a malicious file can start
+/// millions of them.
 const MAX_OPEN: usize = 64;
 
 /// Adapters or servers of one query that are kept.

@@ -1,8 +1,8 @@
-//! The focus: how long it stayed where.
+//! The focus: how long each thread and process had it.
 //!
-//! One kind of events reports threads, three others report processes: the change, and that the one lost and
-//! the other gained it. Any of them may be recorded without the others, so that threads and processes are
-//! followed on their own and what is reported twice counts once.
+//! One kind of events reports threads, three others report processes: the change, the loss of the focus and
+//! its gain. Any of them may be recorded without the others, so that threads and processes are followed on
+//! their own and what is reported twice counts once.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,8 @@ use crate::sink::{Sink, SinkError};
 use crate::table::FocusChange;
 use crate::tracker::process::ProcessKey;
 
-/// Terminal sessions that are followed at most, times two. A trace with more of them is malicious.
+/// Twice the terminal sessions that are followed, since each has two levels. A trace with more of them is
+/// malicious.
 const MAX_SESSIONS: usize = 1 << 16;
 
 /// What is reported: threads or processes.
@@ -38,9 +39,9 @@ struct Holder {
 enum Edge {
     /// Nanoseconds.
     Reported(i64),
-    /// That of the trace.
+    /// The begin or end of the trace.
     Trace,
-    /// It was in the trace, but is not known.
+    /// Inside the trace, at a time that is not known.
     Lost,
 }
 
@@ -157,11 +158,11 @@ fn moved(
     };
     let someone = old.filter(|old| old.id != 0);
     match (place, new, someone) {
-        // Another event reported it already.
+        // Another kind of event reported the same change already.
         (FocusState::Held(held, _), Some(new), _) if held.id == new.id => (place, [None, None]),
         (FocusState::Held(held, _), None, Some(old)) if held.id != old.id => (place, [None, None]),
         (FocusState::Nobody(_), None, _) => (place, [None, None]),
-        // A change in between was lost.
+        // The focus was elsewhere than this event says it was, so a change in between was lost.
         (FocusState::Held(held, from), _, Some(old)) if held.id != old.id => {
             (next, [Some(stay(held, from, Edge::Lost)), Some(stay(old, Edge::Lost, now))])
         }

@@ -91,7 +91,7 @@ struct Open {
     start: Seq,
 }
 
-/// What an operation is called whose start is not in the trace.
+/// Kind of an operation whose start is not in the trace.
 const UNKNOWN: &str = "unknown";
 
 /// Pairs starts with ends.
@@ -159,7 +159,8 @@ impl<'l> Io<'l> {
         context: &mut Context<'_>,
     ) {
         let start = self.disk_starts.remove(&io.irp).filter(|_| io.irp != 0);
-        // A disk serves one request after the other: service began when the one before was done.
+        // Disks are taken to serve one request after the other: service began when the request before was
+        // done.
         let previous = self.last_completion.insert(io.disk, time);
         let init_ns = context.clock.nanoseconds_before(time, io.response_ticks);
         let complete_ns = context.ns(time);
@@ -244,7 +245,7 @@ impl<'l> Io<'l> {
         let start = context.wait(time, Some(op.tid), who.process, Pending::Start);
         let open = Open { row, start };
         if let Some(lost) = self.operations.insert(op.irp, open) {
-            // Its end was lost: the request packet serves another operation by now.
+            // The end of the operation before was lost: its request packet serves another operation by now.
             write(lost, time, context);
         }
     }
@@ -265,7 +266,7 @@ impl<'l> Io<'l> {
             return opened;
         }
         let known = context.path(op.file_key, time).or_else(|| context.path(op.file_object, time));
-        // The address of a file object is used again as soon as it is closed.
+        // The address of a file object is used again as soon as the object is closed.
         let opened = if kind == "close" {
             self.opened.remove(&op.file_object)
         } else {
@@ -277,7 +278,8 @@ impl<'l> Io<'l> {
     fn operation_end(&mut self, end: &OperationEnd, time: i64, context: &mut Context<'_>) {
         let end_ns = context.ns(time);
         let Some(mut open) = self.operations.remove(&end.irp) else {
-            // It began before the trace, or its start was lost: who asked for what is not known.
+            // The operation began before the trace, or its start was lost: neither its kind nor its thread is
+            // known.
             if context.range.contains(end_ns) {
                 let row = table::FileIo {
                     kind: UNKNOWN,

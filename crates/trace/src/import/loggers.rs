@@ -29,7 +29,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Sessions that are held at most; Windows runs 64 at a time.
+/// Sessions that are held at a time; Windows runs 64.
 const MAX_LIVE: usize = 4096;
 
 /// Follows sessions.
@@ -84,7 +84,8 @@ impl Loggers {
         let name = fields.session.as_deref().unwrap_or_default();
         let of = name.to_lowercase();
         if kind == StartError {
-            // Mostly the name is taken: the session that has it goes on.
+            // Mostly the name is taken already, and the session that has it goes on: no row of it may end
+            // here.
             let mut failed = Logger::default();
             fill(&mut failed, fields);
             return context.tables.push(&failed, sink);
@@ -92,7 +93,7 @@ impl Loggers {
         if kind == Start
             && let Some((_, before)) = self.live.remove(&of)
         {
-            // Its stop is missing: a name has one session at a time.
+            // The stop of the session before is missing: a name has one session at a time.
             context.tables.push(&before, sink)?;
         }
         let next = self.next;
@@ -166,7 +167,7 @@ impl Importer for Loggers {
     ) -> Result<(), SinkError> {
         for (number, file) in learned.session.files().iter().enumerate() {
             let mask = self.masks.get(&number).copied().unwrap_or_default();
-            // What events said about the same session belongs to it.
+            // Events may have reported the session of the trace, too, and it has one row.
             let live = self.live.remove(&file.header().session_name.to_lowercase());
             let row = of_header(file, mask, live.map(|(_, row)| row).unwrap_or_default());
             context.tables.push(&row, sink)?;
@@ -177,7 +178,7 @@ impl Importer for Loggers {
     }
 }
 
-/// Adds what an event says; what it does not say stays.
+/// Adds what an event states; what it does not state stays.
 fn fill(row: &mut Logger, fields: &SessionFields) {
     fn keep<T>(to: &mut Option<T>, value: Option<T>) {
         if value.is_some() {
@@ -237,7 +238,7 @@ fn modes(mode: u32) -> String {
     parts.join("+")
 }
 
-/// Documented as logging mode constants.
+/// Bits and names, documented by Microsoft as logging mode constants.
 const MODES: &[(u32, &str)] = &[
     (0x1, "sequential"),
     (0x2, "circular"),

@@ -1,11 +1,12 @@
-//! The tree of the table `stack`: which row a frame on top of another row is.
+//! The tree of the table `stack`: finds the row of a frame on top of another row.
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
 use crate::mix::Mixer;
 
-/// Nodes that are recognised when they come again. Behind that many, stacks get rows anew.
+/// Nodes that are recognised when they come again. When there are more, all are forgotten and stacks get new
+/// rows: twice the rows cost a file, and too many nodes cost the memory.
 const MAX_NODES: usize = 1 << 23;
 
 /// The innermost frame of a stack.
@@ -72,7 +73,7 @@ impl Nodes {
         }
     }
 
-    /// Forgets all nodes if they are too many. Rows count on.
+    /// Forgets all nodes if they are too many. The numbers of rows go on.
     pub(super) fn forget_if_many(&mut self) -> bool {
         let is_many = self.nodes.len() >= MAX_NODES;
         if is_many {

@@ -46,8 +46,8 @@ impl Importer for Runtimes {
         if self.known.len() >= MAX_RUNTIMES || !self.known.insert((process, information.clr_instance)) {
             return Ok(());
         }
-        // The range is not checked: a process of the range may be listed only behind it, in the rundown at the
-        // end of the trace.
+        // The range is not checked: a process of the range may be listed only behind it, in the rundown at
+        // the end of the trace.
         let is_start = event.provider() == clr::RUNTIME;
         let row = row(information, process, is_start.then(|| context.ns(event.timestamp)));
         context.tables.push(&row, sink)

@@ -26,15 +26,15 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Clicks, keys and reported pictures that are kept at most, of each kind.
+/// Inputs (clicks and keys) that are kept, and as many reported pictures.
 const MAX_KEPT: usize = 100_000;
-/// Most characters of a button, key or name that are kept: more than a file system allows.
+/// Characters of a button, key or name that are kept: more than a file system allows.
 const MAX_TEXT: usize = 260;
 const SECOND: i64 = 1_000_000_000;
 const DAY: i64 = 86_400 * SECOND;
-/// The reaction to a click is looked at so much later.
+/// The picture of the reaction is taken this much later than the click.
 const REACTION_NS: i64 = SECOND / 2;
-/// A picture of the timer can be that much older than the trace.
+/// A picture that was taken by the timer can be this much older than the trace.
 const BEFORE: i64 = 3600 * SECOND;
 
 /// A picture in the folder beside a trace.
@@ -50,7 +50,7 @@ pub struct Picture {
     pub modified: Option<i64>,
 }
 
-/// Follows the events.
+/// Follows the events of the recording tool.
 #[derive(Debug, Default)]
 struct HookEvents {
     reader: HookReader,

@@ -68,8 +68,8 @@ impl Importer for Sockets {
             first_ns: ns,
             ..Socket::default()
         });
-        // Incoming data is reported in the context of whichever thread runs; only requests come from a thread of
-        // the process.
+        // Incoming data is reported in the context of whichever thread runs; only requests come from a thread
+        // of the process.
         if socket_event.stage != Stage::Internal {
             row.process_key = key(created_for).or(row.process_key).or(key(actor.process));
         }

@@ -144,7 +144,8 @@ impl Tcp {
 
     fn keep_template(&mut self, tcp_event: &TcpEvent, ns: i64) {
         if self.templates.len() >= MAX_LIVE {
-            // Templates whose connection follows are removed then, so a full map holds those of malicious input.
+            // Templates whose connection follows are removed then, so a full map holds those of malicious
+            // input.
             self.templates.clear();
         }
         self.templates.insert(tcp_event.tcb, (ns, tcp_event.template.and_then(template_name)));
@@ -262,8 +263,8 @@ fn happened_outside(live: &mut Live, tcp_event: &TcpEvent, ns: i64) {
         Kind::Send => {
             let (bytes, sequence) =
                 (tcp_event.bytes.unwrap_or_default(), tcp_event.sequence.unwrap_or_default());
-            // Data that was sent in front of the range may be sent again inside of it, and the delay counts from
-            // the first time.
+            // Data that was sent in front of the range may be sent again inside of it, and the delay counts
+            // from the first time.
             live.send.sequences.put(sequence, ns, bytes);
         }
         _ => {}

@@ -161,8 +161,8 @@ impl Live {
         })
     }
 
-    /// Data is sent again: that which was last sent with this sequence number. Returns no row if the first time
-    /// was not seen.
+    /// Data is sent again: that which was last sent with this sequence number. Returns no row if the first
+    /// time was not seen.
     pub(super) fn retransmitted(
         &mut self,
         kind: &'static str,
