@@ -217,7 +217,7 @@ impl Messages {
 
     fn wait(&mut self, actor: Actor, wait: Wait) {
         let Some(tid) = actor.tid else { return };
-        // Waits end soon, so that only malicious input fills the map.
+        // No machine has so many threads that wait at the same time.
         if self.waits.len() >= MAX_HELD {
             self.waits.clear();
         }

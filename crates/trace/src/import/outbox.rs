@@ -11,7 +11,7 @@ use crate::sink::{Sink, SinkError};
 use crate::table::Table;
 use crate::tracker::process::ProcessKey;
 
-/// Rows in a message: one by one, the hand-over would cost more than the rows.
+/// Rows in a message.
 const ROWS: usize = 1024;
 
 /// Bytes of the texts in a message.

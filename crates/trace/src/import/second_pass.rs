@@ -69,7 +69,8 @@ pub(super) fn run(
         let made = maker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         Ok::<_, ImportError>((read, made))
     })?;
-    // Where rows could not be made, that is why reading stopped.
+    // If making rows failed, reading stopped because of that, and its own error only says that nobody takes
+    // the rows.
     made.map_err(ImportError::Sink)?;
     let (pass, inputs, diagnostics) = read?;
     let mut damage = session.damage().clone();
@@ -165,7 +166,7 @@ impl<'a> Importers<'a> {
                 return Ok(());
             }
         }
-        // The last one gets what the others do not show.
+        // The last importer gets what the others do not show.
         let Some(rest) = all.last_mut() else { return Ok(()) };
         take(rest, hook, event, context, sink).map(|_| ())
     }
@@ -178,6 +179,8 @@ impl<'a> Importers<'a> {
     ) -> Result<(Inputs, Vec<Diagnostic>), SinkError> {
         let mut context = self.context;
         let attached = context.attached();
+        // The importers of processes and threads come last: rows that the others still write name further
+        // ones.
         for (declared, importer) in self.all.into_iter().rev() {
             context.tables.declare(declared.tables);
             importer.finish(learned, &mut context, sink)?;

@@ -45,7 +45,7 @@ impl Importer for Standby {
         let ns = context.ns(event.timestamp);
         match read {
             Event::Enter(enter) => {
-                // The exit of the one before was lost.
+                // The exit of the stay before was lost: a machine is in standby once at a time.
                 self.give_up(context, sink)?;
                 self.open = Some(Box::new(entered(ns, enter)));
                 Ok(())
@@ -101,7 +101,7 @@ fn left(row: &mut table::Standby, ns: i64, exit: Exit) {
     row.is_on_ac = exit.is_on_ac;
 }
 
-/// Writes a stay that lies in the part of the trace that is extracted, at least with one end.
+/// Writes a stay if some of it lies in the part of the trace that is extracted.
 fn write(row: &table::Standby, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
     let range = context.range;
     let begin = row.enter_ns.unwrap_or(i64::MIN);

@@ -1,4 +1,4 @@
-//! What the window manager says: its lock, its objects, delays, the focus.
+//! Events of the window manager: its lock, its objects, delays, the focus.
 
 use etwkit_decode::win32k::{Delay, Event, WIN32K};
 use etwkit_etl::clock::ClockType;
@@ -92,7 +92,7 @@ fn counter_frequency(session: &Session) -> Option<i64> {
     match clock.kind {
         ClockType::Qpc => Some(clock.frequency),
         ClockType::System => in_header,
-        // Where it is that of the cycles, the other one is not known.
+        // Some systems store the frequency of the cycles here, and then that of the counter is not known.
         ClockType::Cpu => in_header.filter(|in_header| *in_header != clock.frequency),
     }
 }
@@ -131,7 +131,7 @@ fn delay(read: Delay, event: &RawEvent<'_>, actor: Actor, context: &mut Context<
         cursor_type: read.cursor.map(u32::cast_signed),
         stack_id: None,
     };
-    // Addresses of the stack are those of the process that logged it.
+    // The stack lies in the process that logged the event, which need not be the delayed one.
     let row = waiting::row(row, |row, stacks| row.stack_id = stacks.own());
     context.wait_with(time, actor.process, &inline_stack(event), row);
 }
