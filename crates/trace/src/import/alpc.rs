@@ -161,6 +161,7 @@ impl Messages {
                 self.begin(id, actor, context);
             }
         }
+        // A receipt ends a wait for any message. A wait for an answer ends with an event of its own.
         let wait = actor.tid.and_then(|tid| match self.waits.remove(&tid) {
             Some(Wait::Message(port, since, length)) => Some((port, since, length)),
             other => {

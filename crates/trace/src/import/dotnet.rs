@@ -202,6 +202,7 @@ impl Dotnet {
             row.end_ns = Some(ns);
             row.duration_ns = row.start_ns.map(|start| ns.saturating_sub(start));
         } else if !self.by_number.contains_key(&(process, runtime, number)) {
+            // The collection began before the trace, or its start was lost: the row has only the end.
             let (process_key, end_ns) = (key(process), Some(ns));
             self.collections.push(table::Gc {
                 process_key,

@@ -39,7 +39,7 @@ const MAX_LOGGED: usize = 1 << 18;
 /// for a while have thousands, malicious traces any number.
 const MAX_ALIKE: usize = 1 << 8;
 
-/// Threads whose last event of the .NET runtime is remembered.
+/// Threads whose last event of the .NET runtime is remembered, since its stack comes as the next event.
 const MAX_THREADS: usize = 1 << 16;
 
 /// Seconds that are open at a time: stacks come within a minute, and only damaged files go back in time.

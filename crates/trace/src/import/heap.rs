@@ -96,6 +96,7 @@ impl Heaps {
             }
             Change::Reallocate { address, old_address, size, .. } => {
                 (row.address, row.size_bytes) = (Some(address.cast_signed()), Some(signed(size)));
+                // A block that grows in place keeps its address, so the old one has to go first.
                 let since_ns = self.free(of, old_address, row).map_or(row.ts_ns, |old| old.since_ns);
                 self.hold(of, address, since_ns, row);
             }

@@ -158,6 +158,7 @@ impl<'l> Io<'l> {
         time: i64,
         context: &mut Context<'_>,
     ) {
+        // Completions of old versions have no request packet, and 0 would join them to any start.
         let start = self.disk_starts.remove(&io.irp).filter(|_| io.irp != 0);
         // Disks are taken to serve one request after the other: service began when the request before was
         // done.
@@ -197,6 +198,7 @@ impl<'l> Io<'l> {
             offset_bytes: (!is_flush).then_some(io.offset as i64),
             size_bytes: io.bytes.into(),
             path: if is_flush { None } else { context.path(io.file_key, time) },
+            // Windows keeps the priority of a request in bits 17 to 19 of its flags.
             priority: (io.irp_flags >> 17 & 7) as i32,
             irp_flags: io.irp_flags as i32,
             queue_depth_start: depths.map(|(start, _)| start as i32),

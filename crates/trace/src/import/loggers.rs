@@ -105,6 +105,7 @@ impl Loggers {
             Stop | StopError => row.stop_ns = Some(ns),
             _ => {}
         }
+        // Above the limit a session is written at once, and later events of it give another row.
         let has_ended = matches!(kind, Stop | StopError) || self.live.len() > MAX_LIVE;
         if has_ended && let Some((_, ended)) = self.live.remove(&of) {
             context.tables.push(&ended, sink)?;

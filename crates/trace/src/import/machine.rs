@@ -139,6 +139,8 @@ fn volumes(config: &SystemConfig) -> Vec<Volume> {
         let nt_path = text(nt.trim_end_matches('\\'));
         rows.push(Volume { drive: drive(dos), nt_path, ..Volume::default() });
     }
+    // The merge step knows paths of the kernel, the kernel logger sizes and file systems. Both have the
+    // drive.
     for d in config.logical_disks.values() {
         let letter = drive(&d.letter);
         let same = |row: &&mut Volume| letter.is_some() && row.drive == letter;

@@ -84,6 +84,7 @@ impl<'d> Rows<'d> {
 
     fn write_branches(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
         let mut rows: Vec<_> = self.branches.drain().collect();
+        // A hash map has no order, and the same input has to give the same output.
         rows.sort_unstable_by_key(|(ends, _)| *ends);
         rows.into_iter().try_for_each(|((process, from, to), count)| {
             let (from_frame_id, to_frame_id) = (from as i32, to as i32);

@@ -110,13 +110,13 @@ fn cut(text: &str) -> String {
 /// What the name of a picture says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Name {
-    /// Of a click or key.
+    /// The picture of a click or key.
     Input(i32),
-    /// Half a second behind it.
+    /// The picture half a second behind a click or key.
     Reaction(i32),
-    /// Of the enter key.
+    /// The picture of the enter key.
     Enter(i32),
-    /// Of the timer, at that time of day in nanoseconds.
+    /// A picture of the timer, with its time of day in nanoseconds.
     Timer(Option<i64>),
     Other,
 }
@@ -234,12 +234,14 @@ fn time(
     Some((written, "modified"))
 }
 
-/// Nanoseconds from the start of a trace to the next time of day of its machine; one shortly before the start
-/// is that of the same day.
+/// Nanoseconds from the start of a trace to a time of day on its machine. A time shortly before the start is
+/// that of the same day, any other one the next.
 fn of_timer(of_day: i64, trace: &Trace) -> Option<i64> {
     let bias = i64::from(trace.time_zone_bias_minutes?).checked_mul(60 * SECOND / 100)?;
+    // The name has the local time of the recorded machine, the trace starts at a time in UTC.
     let local = trace.start_filetime.checked_sub(bias)?;
     let start_of_day = local.rem_euclid(DAY / 100).checked_mul(100)?;
+    // The name has no date: the result lies from an hour before the start to 23 hours behind it.
     Some((of_day - start_of_day + BEFORE).rem_euclid(DAY) - BEFORE)
 }
 

@@ -154,6 +154,7 @@ impl<'a> Importers<'a> {
             None => routes.of_other(event),
         };
         if let Some(Route { taker, hearers }) = route {
+            // Hearers come first: a gap that one of them finds has to be known to the taker of this event.
             for hearer in hearers {
                 if let Some((declared, importer)) = all.get_mut(*hearer) {
                     context.tables.declare(declared.tables);

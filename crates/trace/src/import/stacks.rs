@@ -220,6 +220,7 @@ impl<'d> Stacks<'d> {
         if index >= self.memos.len() {
             self.memos.resize_with(index + 1, Memo::default);
         }
+        // Taken out, since a look-up that fails needs all of `self` to make rows.
         let mut memo = self.memos.get_mut(index).map(std::mem::take).unwrap_or_default();
         if !(memo.from..memo.until).contains(&place.time) {
             (memo.from, memo.until) = self.epochs.around(place);

@@ -86,6 +86,7 @@ fn left(row: &mut table::Standby, ns: i64, exit: Exit) {
     let nanoseconds = |us: u64| i64::try_from(us).ok()?.checked_mul(1000);
     let duration = nanoseconds(exit.duration_us);
     row.exit_ns = Some(ns);
+    // The clock of the trace may stand still in standby, so the reported duration is a column of its own.
     row.duration_ns = row.enter_ns.map_or(duration, |enter| Some(ns.saturating_sub(enter)));
     row.exit_reason = Some(exit.reason as i32);
     row.exit_reason_name = reason_name(exit.reason);

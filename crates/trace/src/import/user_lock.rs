@@ -116,6 +116,8 @@ impl UserLocks {
 
     /// How long a thread waited.
     fn wait_ns(&self, read: &Acquired) -> Option<i64> {
+        // Ticks of the counter are finer than microseconds, but need the frequency. Without it, 0
+        // microseconds beside some ticks state nothing.
         match (read.wait_qpc, self.frequency) {
             (1.., Some(frequency)) => Some(nanoseconds(read.wait_qpc, frequency)),
             (1.., None) if read.wait_us == 0 => None,

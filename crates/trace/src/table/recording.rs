@@ -76,7 +76,7 @@ tables! {
         version: String;
         /// Version of the base class library.
         library_version: String;
-        /// When the runtime started; null if it was there when recording began.
+        /// When the runtime started; null if it ran when recording began.
         start_ns: Option<i64>, "ns";
         /// Path of its module.
         path: Option<String>;
@@ -126,7 +126,7 @@ tables! {
         protocol: Option<i32>;
         /// First event of the socket.
         first_ns: i64, "ns";
-        /// When it was created; null if it was there before.
+        /// When it was created; null if it existed before the trace.
         create_ns: Option<i64>, "ns";
         /// When it was closed; null if it stayed open.
         close_ns: Option<i64>, "ns";

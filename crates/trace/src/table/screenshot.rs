@@ -24,11 +24,11 @@ tables! {
         y: Option<i32>;
         /// Name of the file.
         file_name: String;
-        /// The file from the folder of the trace on, with `/`; null if it is not there.
+        /// The file from the folder of the trace on, with `/`; null if the file is missing.
         path: Option<String>;
-        /// Whether the file was there when the extract was made.
+        /// Whether the file existed when the extract was made.
         has_file: bool;
-        /// Its size; null if it is not there.
+        /// Its size; null if the file is missing.
         size_bytes: Option<i64>, "bytes";
     }
 }

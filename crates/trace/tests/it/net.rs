@@ -204,7 +204,7 @@ fn servers_belong_to_the_queries_they_may_be_of() {
         values(&rows, DnsQuery::TABLE, &["end_ns", "servers"]),
         ["20 1.1.1.1", "21 -", "22 1.1.1.1;2.2.2.2"]
     );
-    // What no query shows stays an event.
+    // An event that no query shows stays an event.
     assert_eq!(values(&rows, GenericEvent::TABLE, &["ts_ns", "event_id"]), ["16 3010"]);
 }
 
@@ -250,7 +250,7 @@ fn a_connection_is_distinguished_from_the_next_one_of_its_control_block() {
     r.write(30, TCPIP, (1002, 0, MAILER), &ends, &[]);
     r.end(35, 1033, (5001, 443), MAILER);
     r.send(40, 1, 50);
-    // Reported again when the session ends: the same one.
+    // The same connection is reported again when the session ends.
     r.rundown(50, (5001, 443), MAILER);
     let mut rows = values(
         &r.rows(),
@@ -315,7 +315,7 @@ fn what_the_system_counted_depends_on_whether_the_connection_was_closed() {
         }
         r.summary(20);
         let rows = r.rows();
-        // It says more than the columns show.
+        // The summary says more than the columns show.
         assert_eq!(values(&rows, GenericEvent::TABLE, &["event_id"]), ["1352"]);
         values(&rows, TcpConnection::TABLE, &columns)
     };

@@ -48,7 +48,7 @@ fn example() -> Recording {
     trace.stack(30, (200, 9), 0xFFFF_8000_0000_2000);
     // Allocated before the trace.
     trace.pool(31, FREE, (b"CamO", PAGED), &[512, 0x9000]);
-    // The free of what lay there is missing.
+    // The free of the block before is missing.
     trace.pool(40, ALLOCATE, (b"CamN", PAGED), &[24, 0x3000]);
     trace
 }

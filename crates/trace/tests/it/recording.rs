@@ -1,4 +1,4 @@
-//! What a recording holds and what it says of the machine: events in, rows out. The examples of
+//! What a recording holds and what it says about the machine: events in, rows out. The examples of
 //! docs/numbers/recording.md and docs/numbers/machine.md.
 
 use std::collections::BTreeMap;
@@ -82,9 +82,9 @@ fn events_are_counted_in_the_second_in_which_they_were_logged() {
     }
     trace.of_process(S + 5, 4, KERNEL_POWER, (95, 0), &bytes(&[(10_000, 4)]));
     trace.stack_of(20, 1, 10);
-    // It comes in the next second, and is of the one before.
+    // The stack comes in the next second, and counts in the second of its event.
     trace.stack_of(S + 6, 0, S - 1);
-    // Of an event that is not there.
+    // The stack of an event that is missing.
     trace.stack_of(S + 7, 0, 11);
     let rows = trace.rows(Range::ALL);
     assert_eq!(

@@ -224,7 +224,7 @@ fn threads_and_processes_know_who_created_them() {
     trace.kernel(10, 0, Some(44), (3, 1, 4), &process(100));
     trace.thread(11, Some(44), 1, 100, 104);
     trace.thread(20, Some(104), 1, 100, 108);
-    // Nobody described the creator.
+    // No event describes the creator.
     trace.thread(30, Some(999), 1, 100, 112);
     trace.kernel(40, 0, None, (3, 3, 4), &process(120));
     let rows = trace.rows();
@@ -485,7 +485,7 @@ fn dpcs_and_interrupts_are_a_part_of_the_slice_that_they_interrupted() {
     interrupt(&mut trace, 30, 32, 0, 67);
     interrupt(&mut trace, 29, 36, 0, 68);
     interrupt(&mut trace, 40, 41, 0, 69);
-    // It runs on a thread of its own: that of the slice.
+    // A threaded DPC runs on a thread of its own, which is that of the slice.
     interrupt(&mut trace, 42, 45, 0, 66);
     interrupt(&mut trace, 21, 45, 1, 68);
     trace.switch(50, 0, (8, WAITS), 4);
@@ -500,7 +500,7 @@ fn dpcs_and_interrupts_are_a_part_of_the_slice_that_they_interrupted() {
             [Some(50), Some(60), Some(10), Some(0)],
         ]
     );
-    // The interrupt came in between the second DPC.
+    // The interrupt came inside the second DPC.
     let columns = ["start_ns", "duration_ns", "nested_ns"];
     let want = [[8, 4, 0], [30, 2, 0], [29, 7, 2], [40, 1, 0], [42, 3, 0], [21, 24, 0]];
     let mut all = read(&rows, DpcIsr::TABLE, columns);
@@ -521,11 +521,11 @@ fn a_stack_of_a_switch_may_name_another_thread_if_it_is_the_only_one_of_its_time
     trace.switch(10, 0, (0, 2), 4);
     trace.switch(10, 1, (0, 2), 8);
     trace.stack(10, 0, (10, 4), &[KERNEL]);
-    // The thread that went.
+    // The stack names the thread that was switched out.
     trace.stack(11, 1, (10, 0), &[KERNEL + 1]);
     trace.switch(20, 0, (4, WAITS), 0);
     trace.switch(30, 0, (0, 2), 4);
-    // Of another time.
+    // A stack of another time.
     trace.stack(31, 0, (29, 12), &[KERNEL + 2]);
     trace.switch(40, 0, (4, WAITS), 0);
     trace.switch(40, 1, (8, WAITS), 0);

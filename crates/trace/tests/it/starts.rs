@@ -59,12 +59,13 @@ fn a_start_costs_from_its_event_to_the_first_switch_in() {
     let rows = example().rows();
     let columns = ["start_ns", "start_cost_ns", "terminate_ns", "stop_ns", "exit_duration_ns"];
     assert_eq!(of(&rows, 60, columns), [100, 90, 400, 460, 60].map(Some));
-    // Its parts: the creator's work to the first thread, to its being ready, then the way to a processor.
+    // The parts of the cost: the creator's work up to the first thread, the time until that is ready, then
+    // the time until it gets a processor.
     let [first] = of(&rows, 60, ["first_thread_key"]);
     let threads = read(&rows, Thread::TABLE, ["thread_key", "start_ns", "first_readied_ns", "first_in_ns"]);
     assert!(threads.contains(&[first, Some(130), Some(150), Some(190)]), "{threads:?}");
     assert_eq!(of(&rows, 60, ["object_address"]), [Some(0xFFFF_C000_0000_003C_u64 as i64)]);
-    // What was there before the trace has no start, and version 3 of the events no flags.
+    // A process from before the trace has no start, and version 3 of the events has no flags.
     assert_eq!(of(&rows, 40, columns), [None; 5]);
     let flags = |column| truths(&rows, Process::TABLE, column);
     assert!(flags("is_wow64").contains(&Some(true)) && flags("is_wow64").contains(&None));
@@ -143,10 +144,10 @@ fn waiting_for_a_processor() -> Recording {
     trace.switch(36, 0, (12, PREEMPTED), 8);
     trace.switch(47, 0, (8, WAITS), 0);
     trace.switch(50, 0, (0, 2), 4);
-    // Preempted, and back on the other processor, where only one thread ran all the time.
+    // The thread is preempted, and comes back on the other processor, where one thread ran all the time.
     trace.switch(60, 0, (4, PREEMPTED), 8);
     trace.switch(70, 1, (16, WAITS), 4);
-    // Ready, and nobody ran.
+    // The thread is ready, and the processor is idle.
     trace.switch(80, 1, (4, WAITS), 0);
     trace.ready(85, 0, 4);
     trace.switch(90, 1, (0, 2), 4);

@@ -1,4 +1,4 @@
-//! What the window manager says: events in, rows out. The examples of docs/numbers/windows.md.
+//! Events of the window manager in, rows out. The examples of docs/numbers/windows.md.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
@@ -142,17 +142,17 @@ const LOCK: [&str; 9] = [
 /// The example of acquisitions.
 fn locks() -> Batches {
     let mut trace = Recording::programs();
-    // Only the release of what was acquired before the trace.
+    // The release of a lock that was acquired before the trace.
     trace.release(5, CONSOLE, 90);
     trace.acquire(10, EDITOR, 163, (4, 0), 1);
     trace.release(30, EDITOR, 20);
-    // A slow one is reported twice; the version reports a hold that begins with the wait.
+    // A slow acquisition is reported twice; this version reports a hold that begins with the wait.
     trace.acquire(40, CONSOLE, 163, (25, 0), 2);
     trace.acquire(41, CONSOLE, 416, (0, 0), 2);
     trace.acquire(45, EDITOR, 165, (0, 3), 3);
     trace.release(50, CONSOLE, 35);
     trace.release(55, EDITOR, 10);
-    // Only slow ones are recorded; their releases are not.
+    // Only slow acquisitions are recorded here, without their releases.
     trace.acquire(60, EDITOR, 417, (0, 2), 4);
     trace.acquire(70, EDITOR, 163, (1, 0), 5);
     trace.rows(Range::ALL)
@@ -235,11 +235,12 @@ fn objects_are_followed_through_owners_and_handles() {
     trace.object(41, EDITOR, 457, 0x60, 5, CONSOLE);
     trace.window(42, CONSOLE, 458, &bytes(&[(0x60, 8), (0x70, 8), (5, 4), (1, 4), (CONSOLE.into(), 4)]));
     trace.object(50, CONSOLE, 456, 0x70, 5, CONSOLE);
-    // It was there before; the handle of another one is given again, so that its end is missing.
+    // An object from before the trace; and a handle that is given again, so that the end of its first object
+    // is missing.
     trace.object(60, CONSOLE, 453, 0x80, 2, CONSOLE);
     trace.object(70, EDITOR, 452, 0x90, 1, EDITOR);
     trace.object(80, EDITOR, 452, 0x90, 16, EDITOR);
-    // One that no process has any more.
+    // An object that no process has any more.
     trace.object(90, EDITOR, 455, 0xA0, 99, EDITOR);
     trace.object(91, EDITOR, 457, 0xA0, 99, 0);
     let rows = trace.rows(Range::ALL);
