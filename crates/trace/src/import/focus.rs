@@ -197,7 +197,7 @@ fn write(stay: &Stay, end_ns: i64, context: &mut Context<'_>, sink: &mut dyn Sin
         (Edge::Reported(from), Edge::Reported(to)) => (from, to),
         (Edge::Reported(from), Edge::Trace) => (from, end_ns.max(from)),
         (Edge::Reported(from), Edge::Lost) => (from, from),
-        // A stay that was there before the trace is counted from its start, which is time zero.
+        // A stay that began before the trace is counted from its start, which is time zero.
         (Edge::Trace, Edge::Reported(to)) => (to.min(0), to),
         (Edge::Lost, Edge::Reported(to)) => (to, to),
         (_, Edge::Trace | Edge::Lost) => return Ok(()),

@@ -21,7 +21,7 @@ impl Recording {
         self.writer.write(0, event).unwrap();
     }
 
-    /// A process and a thread of it start, or were there (types 1 and 3).
+    /// A process and a thread of it start (type 1), or existed before the trace (type 3).
     fn process(&mut self, us: i64, op: u8, pid: u32, parent: u32) {
         let ids = [(0x1000 + u64::from(pid), 8), (pid.into(), 4), (parent.into(), 4), (0, 4), (0, 4), (0, 8)];
         // Flags, no SID, a name, an empty command line, no package and no application.

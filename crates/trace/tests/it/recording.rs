@@ -317,7 +317,7 @@ fn sockets(is_described: bool) -> Batches {
     }
     event(100, 1001, 0, &[(0, 4)]);
     event(110, 1001, 1, &[(0, 4)]);
-    // The endpoint is used again, by one that was there before and stays.
+    // The endpoint is used again, by a socket that existed before the trace and stays open.
     event(120, 1003, 1, &[(1, 4), (0x7000, 8), (5, 4), (0, 4)]);
     trace.rows(Range::ALL)
 }

@@ -103,7 +103,7 @@ impl Recording {
         self.kernel(us, 0, None, (15, 46, 2), &bytes(&[(ip, 8), (tid.into(), 4), (1, 2), (0, 2)]));
     }
 
-    /// A thread starts, ends (2), or is there (3).
+    /// A thread starts (1), ends (2), or existed before the trace (3).
     pub(crate) fn thread(&mut self, us: i64, by: Option<u32>, opcode: u8, pid: u64, tid: u64) {
         let payload = [bytes(&[(pid, 4), (tid, 4)]), vec![0; 64]].concat();
         self.kernel(us, 0, by, (5, opcode, 3), &payload);
@@ -397,7 +397,7 @@ fn behind_the_end_of_a_cut_file_nothing_is_known() {
         assert_eq!(gaps_of(&imported), 2, "{cut}");
         let open = truths(&rows, ContextSwitch::TABLE, "is_open_wait");
         assert!(!open.contains(&Some(true)), "{cut} {open:?}");
-        // Thread 8 ran at least up to the last event that is there.
+        // Thread 8 ran at least up to the last event in the file.
         let slice = slices(&rows).into_iter().find(|slice| slice[0] == Some(8)).unwrap();
         assert_eq!((slice[3], slice[4], slice[5]), (Some(12), None, Some(28)), "{cut}");
     }

@@ -33,7 +33,7 @@ impl Recording {
         self.writer.write(0, event).unwrap();
     }
 
-    /// A session starts (id 10), stops (11) or is there (20).
+    /// A session starts (id 10), stops (11) or runs already (20).
     fn session(&mut self, us: i64, kind: (u16, u8), name: &str, numbers: &[u64]) {
         let guid = Guid::literal("11111111-2222-3333-4444-555555555555").to_bytes();
         let tail = bytes(&numbers.iter().map(|n| (*n, 4)).collect::<Vec<_>>());
