@@ -1,4 +1,4 @@
-//! Network interfaces of the machine: what the recorder wrote of them, and what the merge step added.
+//! Network interfaces of the machine: what the recorder wrote about them, and what the merge step added.
 
 use etwkit_decode::kernel::config::Nic;
 use etwkit_decode::kernel::merge::NetworkInterface;

@@ -17,7 +17,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Changes stand for themselves.
+/// Each change is a row; nothing is kept between events.
 struct Affinities;
 
 impl Importer for Affinities {

@@ -1,7 +1,7 @@
-//! Messages of ALPC: what is sent, received, answered and waited for becomes one row. Their events name no
-//! thread: it is the one that runs on the processor.
+//! Messages of ALPC: sending, receipt, answer and wait become one row. Their events name no thread: it is the
+//! one that runs on the processor.
 //!
-//! A message is known by its number, which its answer has, too, and which is used again for other messages.
+//! A message is known by its number. Its answer has the same number, and later messages use the number again.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -38,13 +38,14 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Messages that are held, and threads that wait. Of more messages the oldest are written as they are.
+/// Messages that are held, and threads that wait. When there are more messages, the oldest are written as
+/// they are.
 const MAX_HELD: usize = 1 << 16;
 
 /// Distinct names of ports; the names of others are not kept.
 const MAX_PORTS: usize = 1 << 14;
 
-/// A message of which more may be reported.
+/// A message that later events may belong to.
 #[derive(Debug)]
 struct Open {
     row: Alpc,
@@ -150,7 +151,7 @@ impl Messages {
                 if row.send_ns.is_none() {
                     sent_by(row, actor);
                 }
-                // The end of its wait may come behind it.
+                // A sender that waits logs the end of the wait behind this event, and the row has its length.
                 if !*is_awaited {
                     self.end(id, actor.time, context);
                 }
@@ -160,6 +161,7 @@ impl Messages {
                 self.begin(id, actor, context);
             }
         }
+        // A receipt ends a wait for any message. A wait for an answer ends with an event of its own.
         let wait = actor.tid.and_then(|tid| match self.waits.remove(&tid) {
             Some(Wait::Message(port, since, length)) => Some((port, since, length)),
             other => {
@@ -181,7 +183,7 @@ impl Messages {
     fn wait_for_reply(&mut self, id: u32, actor: Actor, context: &mut Context<'_>) {
         let is_own = |open: &Open| actor.may_be(open.row.sender_process_key) && open.row.end_ns.is_none();
         if !self.open.get(&id).is_some_and(is_own) {
-            // It was sent before the trace, or that was lost.
+            // The message was sent before the trace, or the event of its sending was lost.
             let open = self.begin(id, actor, context);
             sent_by(&mut open.row, actor);
         }
@@ -209,13 +211,14 @@ impl Messages {
                     self.end(id, actor.time, context);
                 }
             }
-            // It ended without a message.
+            // The wait ended without a message.
             _ => _ = self.waits.remove(&tid),
         }
     }
 
     fn wait(&mut self, actor: Actor, wait: Wait) {
         let Some(tid) = actor.tid else { return };
+        // No machine has so many threads that wait at the same time.
         if self.waits.len() >= MAX_HELD {
             self.waits.clear();
         }
@@ -233,7 +236,7 @@ impl Messages {
         Some(name)
     }
 
-    /// A message of which the first event came.
+    /// Starts a message with its first event. A message that has the same number ends.
     fn begin(&mut self, id: u32, actor: Actor, context: &mut Context<'_>) -> &mut Open {
         self.end(id, actor.time, context);
         if self.open.len() >= MAX_HELD
@@ -249,7 +252,7 @@ impl Messages {
         self.open.entry(id).insert_entry(open).into_mut()
     }
 
-    /// Writes a message of which nothing more will be reported.
+    /// Writes a message that no more events belong to.
     fn end(&mut self, id: u32, time: i64, context: &mut Context<'_>) {
         let Some(open) = self.open.remove(&id) else { return };
         self.order.remove(&open.number);
@@ -287,7 +290,7 @@ impl Importer for Messages {
         let Some(step) = Step::parse(event.payload(), hook.opcode) else { return Ok(false) };
         let time = event.timestamp;
         if std::mem::replace(&mut self.gaps, context.gaps) != context.gaps {
-            // Numbers may have been used again meanwhile.
+            // Numbers may have been used again in the gap, and would join events of different messages.
             self.give_up(time, context);
         }
         let tid = event.thread_id().or(context.running_on(event.cpu));

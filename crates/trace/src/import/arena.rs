@@ -9,7 +9,7 @@ use crate::tracker::stack::StackId;
 /// Addresses of a chunk: 128 KiB.
 const CHUNK: usize = 1 << 14;
 
-/// Addresses that wait at most, before rows have to be handed on early: 128 MiB.
+/// Addresses that may wait; with more, rows are handed on before their time: 128 MiB.
 const MAX_WAITING: usize = 1 << 24;
 
 /// A stack of addresses whose row waits.
@@ -36,7 +36,7 @@ pub(super) enum RawStack {
 pub(super) struct Chunk {
     pub(super) number: u32,
     pub(super) addresses: Vec<u64>,
-    /// Rows from that one on have no stack in it.
+    /// Rows from this one on have no stack in the chunk.
     pub(super) until: Seq,
 }
 
@@ -73,6 +73,7 @@ impl Arena {
 
     /// Gives the chunk away. `until` is the number of the next row.
     pub(super) fn give(&mut self, until: Seq) -> Chunk {
+        // A stack is never split, so the last one may reach over the end of a chunk.
         let addresses = std::mem::replace(&mut self.addresses, Vec::with_capacity(CHUNK + 1024));
         let number = self.number;
         self.number = number.wrapping_add(1);

@@ -1,4 +1,4 @@
-//! Whose code .NET methods are that were compiled at run time: their addresses lie in no image, but the
+//! The assemblies of .NET methods that were compiled at run time: their addresses lie in no image, but the
 //! runtime names the assembly.
 
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(super) struct Assemblies {
 type ImageKey = (Option<i32>, String);
 
 impl Assemblies {
-    /// Looks the module of each method up.
+    /// Looks up the module of each method.
     pub(super) fn new(
         directory: &Directory,
         methods: &MethodTracker,
@@ -61,7 +61,7 @@ impl Assemblies {
         all
     }
 
-    /// The row of `module` whose code a method is that lies in no image.
+    /// The row of `module` for a method whose code lies in no image.
     pub(super) fn of_method(&self, method_id: u32) -> Option<u32> {
         self.of_method.get(method_id as usize).copied().flatten()
     }
@@ -89,7 +89,7 @@ fn assembly<'m>(
     modules.find(pid, method.module_id, |time| directory.process_at(pid, time) == process)
 }
 
-/// The row of each image; of several with one path in a process the first one.
+/// The row of each image; of several images with one path in a process, the first one.
 fn image_rows(directory: &Directory) -> FxHashMap<ImageKey, u32> {
     let mut rows = FxHashMap::default();
     for (image, row) in directory.images.images().iter().zip(0..) {

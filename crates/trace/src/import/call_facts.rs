@@ -26,7 +26,8 @@ pub(super) const EVENTS: &[Events] = &[
     Events::Kernel(group::PROCESS, &[process::opcode::START]),
 ];
 
-/// The thread of such an event, by the id that its payload, its header or the scheduler has.
+/// The thread of such an event: the id in its payload, else that in its header, else the one that the
+/// scheduler has.
 pub(super) fn thread(hook: Hook, event: &RawEvent<'_>, context: &Context<'_>) -> Option<u32> {
     match hook.group {
         group::FILE => Some(operation(hook, event)?.tid),
@@ -67,7 +68,7 @@ fn key(hook: Hook, event: &RawEvent<'_>, context: &Context<'_>) -> Option<Arc<st
     joined(base, name)
 }
 
-/// The value of the handle that is given, closed or made of another one.
+/// The value of the handle that is created, closed or duplicated; of a duplication that of the copy.
 fn handle(hook: Hook, event: &RawEvent<'_>) -> Option<u32> {
     let (payload, pointer_size) = (event.payload(), event.pointer_size());
     if hook.opcode == object::opcode::DUPLICATE_HANDLE {

@@ -32,8 +32,8 @@ pub(super) const DECLARATION: Declaration = Declaration {
     make: |_| Box::new(Calls::default()),
 };
 
-/// Calls in each other that are held for a thread: functions of windows call back into their programs, which
-/// call again. In a trace that has more of them exits are missing.
+/// Nested calls that are held for a thread: functions of windows call back into their programs, which call
+/// again. Where there are more, exits are missing from the trace.
 const MAX_NESTED: usize = 16;
 
 /// A call that has not ended.
@@ -106,6 +106,7 @@ impl Calls {
     /// Writes the calls that are open, in the order of their entries.
     fn give_up(&mut self, time: i64, context: &mut Context<'_>) {
         let mut open: Vec<Open> = self.open.drain().flat_map(|(_, calls)| calls).collect();
+        // A hash map has no order, and the same input has to give the same output.
         open.sort_unstable_by_key(|open| open.enter);
         for open in open {
             write(open, time, context);
@@ -123,7 +124,7 @@ impl Importer for Calls {
     ) -> IsShown {
         let (running, gaps) = (context.running_on(event.cpu), context.gaps);
         if std::mem::replace(&mut self.gaps, gaps) != gaps {
-            // Exits may be missing, and what comes next may be that of another call.
+            // Exits may be missing, and the next one may belong to another call than the innermost open one.
             self.give_up(event.timestamp, context);
         }
         let tid = event.thread_id().or(running);
@@ -138,7 +139,7 @@ impl Importer for Calls {
         Ok(true)
     }
 
-    /// What happens in a call says what it is about.
+    /// Events inside a call say what the call is about.
     fn hear(
         &mut self,
         hook: Option<Hook>,

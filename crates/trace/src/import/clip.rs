@@ -25,7 +25,7 @@ pub(super) fn clipped(
         return off(row, lengths, range);
     }
     if row.in_ns.is_some_and(|ns| ns < range.start_ns) {
-        // It ran when the range began; what it waited for lies in front.
+        // The thread ran when the range began; its wait and the ready event lie in front of it.
         row = ContextSwitch {
             thread_key: row.thread_key,
             process_key: row.process_key,
@@ -37,7 +37,7 @@ pub(super) fn clipped(
     }
     row.run_ns = run.map(|(begin, end)| range.clip(end).saturating_sub(range.clip(begin)).max(0));
     row.out_ns = row.out_ns.filter(|ns| *ns <= range.end_ns);
-    // The priority was read at the switch-out, which lies behind the range.
+    // A switch-out behind the range takes its priority along: it was read then.
     row.out_priority = row.out_priority.filter(|_| row.out_ns.is_some());
     (row.wait_ns, row.ready_ns) = lengths(&row, range).unwrap_or_default();
     row.last_out_ns = row.last_out_ns.map(|ns| range.clip(ns));
@@ -45,7 +45,7 @@ pub(super) fn clipped(
     Some(row)
 }
 
-/// A row that is reported whole in the range in which the thread was switched in, and in no other.
+/// A row as a whole, in the range in which the thread was switched in and in no other.
 pub(super) fn whole(mut row: ContextSwitch, run: Option<(i64, i64)>, range: Range) -> Option<ContextSwitch> {
     if !row.in_ns.is_some_and(|ns| range.contains(ns)) {
         return None;
@@ -81,7 +81,7 @@ fn off(mut row: ContextSwitch, lengths: Option<Lengths>, range: Range) -> Option
     })
 }
 
-/// State in which the thread was taken off.
+/// State in which the thread was switched out.
 fn state_of(row: &ContextSwitch) -> Option<u8> {
     row.prev_state.and_then(|state| u8::try_from(state).ok())
 }
@@ -118,29 +118,29 @@ mod tests {
     /// Wait, ready, run and whether it was switched in.
     type Clipped = (Option<i64>, Option<i64>, Option<i64>, bool);
 
-    fn told(start_ns: i64, end_ns: i64) -> Option<Clipped> {
+    fn part(start_ns: i64, end_ns: i64) -> Option<Clipped> {
         let row = clipped(slice(), Some((25, 40)), Range { start_ns, end_ns })?;
         Some((row.wait_ns, row.ready_ns, row.run_ns, row.in_ns.is_some()))
     }
 
     #[test]
     fn a_range_keeps_of_a_slice_what_lies_in_it() {
-        assert_eq!(told(0, 100), Some((Some(10), Some(5), Some(15), true)));
-        assert_eq!(told(15, 30), Some((Some(5), Some(5), Some(5), true)));
-        assert_eq!(told(22, 24), Some((Some(0), Some(2), None, false)));
-        assert_eq!(told(0, 15), Some((Some(5), Some(0), None, false)));
-        assert_eq!(told(30, 35), Some((None, None, Some(5), false)));
-        assert_eq!((told(41, 50), told(0, 9)), (None, None));
+        assert_eq!(part(0, 100), Some((Some(10), Some(5), Some(15), true)));
+        assert_eq!(part(15, 30), Some((Some(5), Some(5), Some(5), true)));
+        assert_eq!(part(22, 24), Some((Some(0), Some(2), None, false)));
+        assert_eq!(part(0, 15), Some((Some(5), Some(0), None, false)));
+        assert_eq!(part(30, 35), Some((None, None, Some(5), false)));
+        assert_eq!((part(41, 50), part(0, 9)), (None, None));
     }
 
     #[test]
     fn a_slice_that_is_kept_whole_belongs_to_the_range_of_its_switch_in() {
-        let told = |start_ns, end_ns| {
+        let kept = |start_ns, end_ns| {
             let row = whole(slice(), Some((25, 40)), Range { start_ns, end_ns })?;
             Some((row.wait_ns, row.ready_ns, row.run_ns, row.out_ns))
         };
-        assert_eq!(told(25, 30), Some((Some(10), Some(5), Some(15), Some(40))));
-        assert_eq!((told(0, 24), told(26, 100)), (None, None));
+        assert_eq!(kept(25, 30), Some((Some(10), Some(5), Some(15), Some(40))));
+        assert_eq!((kept(0, 24), kept(26, 100)), (None, None));
         // A thread that ran when the trace began has no switch-in.
         let ran = ContextSwitch { in_ns: None, last_out_ns: None, ..slice() };
         assert!(whole(ran, Some((0, 40)), Range { start_ns: 0, end_ns: 50 }).is_none());
@@ -148,13 +148,13 @@ mod tests {
 
     #[test]
     fn the_parts_of_a_trace_add_up_to_the_whole() {
-        let whole = told(0, 100).unwrap();
+        let whole = part(0, 100).unwrap();
         let (mut wait, mut ready, mut run) = (0, 0, 0);
         for start in (0..100).step_by(7) {
-            if let Some(part) = told(start, start + 7) {
-                wait += part.0.unwrap_or_default();
-                ready += part.1.unwrap_or_default();
-                run += part.2.unwrap_or_default();
+            if let Some((waited, was_ready, ran, _)) = part(start, start + 7) {
+                wait += waited.unwrap_or_default();
+                ready += was_ready.unwrap_or_default();
+                run += ran.unwrap_or_default();
             }
         }
         assert_eq!((Some(wait), Some(ready), Some(run)), (whole.0, whole.1, whole.2));

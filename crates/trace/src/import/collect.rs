@@ -33,19 +33,19 @@ pub(super) const SHARE: f64 = 0.3;
 /// One in so many events is handed on, whatever it is.
 const PULSE: u64 = 256;
 
-/// The .NET runtime writes the stack of an event right behind it; what is late by more than this part of a
-/// second was held up by something else.
+/// The .NET runtime writes the stack of an event right behind it; a stack that is late by more than this part
+/// of a second was held up by something else.
 const RUNTIME_STACKS: i64 = 50;
 
-/// Seconds that a stack may come behind its event at most; in the traces at hand it is 0.4.
+/// Seconds that a stack may come behind its event. In the traces at hand it takes up to 0.4.
 const MAX_PATIENCE_S: i64 = 60;
 
 /// The events of minifilter drivers. With any of them files have to be known by name before they have a key.
 pub(super) const MINI_FILTERS: Events =
     Events::KernelBetween(group::FILE, mini_filter::opcode::PRE_START, mini_filter::opcode::POST_FAILURE);
 
-/// Those who learn from kernel events in the order of time. They get the events that they name where they
-/// read them, and no others: whoever forgets to name one does not see it in any trace.
+/// The learners of kernel events in the order of time. Each gets the events that it names beside the code
+/// that reads them, and no others: an event that is not named there is missing in every trace.
 const LEARNERS: [&[Events]; 5] =
     [directory::LEARNS, system_config::LEARNS, cores::LEARNS, counter_names::LEARNS, SAMPLING];
 
@@ -65,7 +65,7 @@ static WANTED: Wanted = Wanted::of(&LEARNERS);
 pub(super) struct Collected {
     pub(super) directory: Directory,
     pub(super) methods: MethodTracker,
-    /// Whose code methods are that lie in no image.
+    /// The assemblies of methods whose code lies in no image.
     pub(super) assemblies: Assemblies,
     pub(super) config: SystemConfig,
     pub(super) decoder: Decoder,
@@ -73,7 +73,8 @@ pub(super) struct Collected {
     pub(super) patience: i64,
     /// Interval of the samples at the start, in units of 100 ns.
     pub(super) sample_interval: Option<u32>,
-    /// Whether the kernel logger recorded network transfers; those of the provider would be the same again.
+    /// Whether the kernel logger recorded network transfers; the provider reports the same transfers once
+    /// more.
     pub(super) kernel_network: bool,
     /// Processors.
     pub(super) cores: Cores,
@@ -135,8 +136,8 @@ impl Ahead {
             None => {
                 self.pids.extend(event.process_id());
                 self.pids.extend(tcpip::owner(event));
-                if let Some(told) = win32k::Event::read(event) {
-                    self.pids.extend(told.processes().into_iter().filter(|pid| *pid != 0));
+                if let Some(window_event) = win32k::Event::read(event) {
+                    self.pids.extend(window_event.processes().into_iter().filter(|pid| *pid != 0));
                 }
                 self.runtime_stacks |= clr::is_stack(event);
             }
@@ -157,13 +158,13 @@ impl Ahead {
                 _ => {}
             },
         }
-        // Some of the others go along, so that progress is reported and interrupts are heard whatever a trace
-        // consists of.
+        // Some of the other events go along, so that progress is reported and an interruption is noticed
+        // whatever a trace consists of.
         let pulse = self.counts.total().is_multiple_of(PULSE);
         if pulse {
             self.seen.store(self.counts.total(), Ordering::Relaxed);
         }
-        // What is none of the kernel's may describe other events, which come in order, too.
+        // Any event of a provider may describe other events, and descriptions count in the order of time.
         pulse || hook.is_none_or(|hook| WANTED.by(hook) != 0)
     }
 

@@ -28,14 +28,14 @@ pub(super) struct Context<'d> {
     /// Rows that never have a stack.
     pub(super) tables: Tables,
     pub(super) range: Range,
-    /// Whether what reaches over an end of the range is kept whole where it begins.
+    /// Whether a row that reaches over an end of the range is kept whole in the range where it starts.
     pub(super) keep_whole: bool,
     pub(super) decoder: Decoder,
     /// Who runs, waits and is ready, as far as events were read.
     pub(super) schedule: Schedule,
-    /// How often events began to be missing or to be there again so far.
+    /// How often a gap has started or ended so far.
     pub(super) gaps: u64,
-    /// Values of performance counters that a context switch carried at most.
+    /// The largest number of performance counter values that a context switch carried.
     pub(super) counted_values: usize,
     /// Clicks and keys.
     pub(super) inputs: Inputs,
@@ -83,8 +83,8 @@ impl<'d> Context<'d> {
 
     /// The thread that runs on a processor, as far as it is known.
     pub(super) fn running_on(&self, cpu: u16) -> Option<u32> {
-        // What the first switch-out of a processor says about the time before it holds only up to its first
-        // switch or gap.
+        // The first switch-out of a processor names the thread that ran before it. That holds only up to the
+        // first switch or gap of the processor.
         let is_first = || !self.schedule.has_seen(cpu);
         let before = || self.directory.first_threads.get(&cpu).copied().filter(|_| is_first());
         self.schedule.running_on(cpu).or_else(before)
@@ -124,7 +124,8 @@ impl<'d> Context<'d> {
         self.put(Entry::new(time, tid.map(StackSource::Thread), process, row))
     }
 
-    /// Puts the stack of a context switch in the line, by which a thread comes to a processor.
+    /// Puts the start of a slice in the line, which takes the stack of the context switch by which a thread
+    /// comes to a processor.
     pub(super) fn wait_for_switch(
         &mut self,
         time: i64,
@@ -160,6 +161,8 @@ impl<'d> Context<'d> {
     }
 
     fn put(&mut self, entry: Entry<Pending>) -> Seq {
+        // Rows are pushed on another thread, where nothing knows which importer made them, so the declaration
+        // is checked here.
         if cfg!(debug_assertions)
             && let Pending::Row(row) = &entry.row
         {

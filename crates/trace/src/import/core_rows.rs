@@ -16,7 +16,7 @@ use crate::table::{CpuCore, Row};
 pub(super) const DECLARATION: Declaration =
     Declaration { tables: &[sums(CpuCore::TABLE)], make: |_| Box::new(CoreRows), ..Declaration::EMPTY };
 
-/// Writes what the first pass learned of processors.
+/// Writes what the first pass learned about processors.
 struct CoreRows;
 
 impl Importer for CoreRows {

@@ -1,5 +1,5 @@
 //! The logical processors of the machine: what configuration events and the rundown of Kernel-Processor-Power
-//! say of each.
+//! say about each.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ use rustc_hash::FxHashMap;
 
 use crate::declared::Events;
 
-/// What is learned of processors, besides events of Kernel-Processor-Power.
+/// Kernel events that describe processors; those of Kernel-Processor-Power come in addition.
 pub(super) const LEARNS: &[Events] = &[Events::Kernel(
     group::CONFIG,
     &[config::opcode::CPU, config::opcode::NUMA, config::opcode::PROCESSOR_NUMBER],
 )];
 
-/// Processors that Windows supports at most; files that claim more are not believed.
+/// The largest number of processors that Windows supports; files that claim more are not believed.
 pub(super) const MAX_PROCESSORS: u32 = 2048;
 
 /// What the trace says about processors. Collected by the first pass, since rundowns come at the end of a
@@ -71,7 +71,7 @@ impl Cores {
         }
     }
 
-    /// What a later event says holds; what it does not say stays.
+    /// A later event replaces what it states; what it does not state stays.
     fn rundown(&mut self, new: Rundown) {
         if self.rundowns.len() >= MAX_PROCESSORS as usize && !self.rundowns.contains_key(&new.number) {
             return;
@@ -89,8 +89,8 @@ impl Cores {
         };
     }
 
-    /// Index of a processor by group and number; without any table of them the number, as machines with one
-    /// group have it.
+    /// Index of a processor by group and number. Where no event lists the processors it is the number, as it
+    /// is on machines with one group.
     pub(super) fn index(&self, number: Number) -> Option<u16> {
         let listed = || {
             let at = |(group, n): &(u16, u8)| (*group, *n) == (number.group, number.number);
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_has_what_events_told_and_no_more_processors_than_windows_has() {
+    fn a_row_has_what_events_report_and_no_more_processors_than_windows_has() {
         let mut cores = Cores::default();
         let number = Number { group: 0, number: 1 };
         let rundown =

@@ -16,7 +16,7 @@ pub(super) const LEARNS: &[Events] = &[
     Events::Kernel(group::PERFINFO, sample::INTERVALS),
 ];
 
-/// Sources of samples that are remembered; there are some dozens.
+/// Sources of samples that are remembered; processors have some dozens.
 const MAX_SOURCES: usize = 4096;
 
 /// What the first pass learns about counters.
@@ -56,15 +56,17 @@ impl CounterNames {
         if known.0.is_none() {
             known.0 = counter::interval_source_name(payload, hook.version);
         }
-        // Where only a change is reported, what was in force before it.
+        // Where only a change is reported, the interval in force before it is the one at the start of the
+        // trace.
         let first = if hook.opcode == sample::opcode::INTERVAL_SET { interval.old } else { interval.new };
         known.1 = known.1.or(Some(first).filter(|interval| *interval > 0));
     }
 
     /// Name of a source, as the trace says, else as Windows numbers it.
     pub(super) fn name(&self, source: u32) -> String {
-        let told = self.sources.get(&source).and_then(|(name, _)| name.clone());
-        told.or_else(|| counter::source_name(source).map(str::to_owned))
+        let recorded = self.sources.get(&source).and_then(|(name, _)| name.clone());
+        recorded
+            .or_else(|| counter::source_name(source).map(str::to_owned))
             .unwrap_or_else(|| format!("source {source}"))
     }
 
@@ -73,7 +75,7 @@ impl CounterNames {
         let count = self.counted.len().max(values);
         let counted = (0..).take(count).map(|position: i32| PmcCounter {
             position: Some(position),
-            // Without the event that names them they only have their positions.
+            // Without the event that names the counters only their positions are known.
             name: self
                 .counted
                 .get(position as usize)

@@ -93,7 +93,7 @@ impl Importer for Counters<'_> {
         Ok(true)
     }
 
-    /// Hears of a change of an interval.
+    /// Notes a change of an interval.
     fn hear(
         &mut self,
         _: Option<Hook>,

@@ -9,8 +9,7 @@ use crate::table::Pmc;
 /// Values of a processor's counters.
 type Values = [Option<u64>; MAX_COUNTERS];
 
-/// Counters are at least that many bits wide; where fewer are used, a value that ran over is that much too
-/// small.
+/// Bits of the counters that processors have: a value that ran over is too small by two to the power of this.
 const WIDTH: u32 = 48;
 
 /// How far each counter of a processor went.
@@ -29,7 +28,7 @@ impl Deltas {
 #[derive(Debug, Default)]
 pub(super) struct LastValues {
     last: FxHashMap<u16, Values>,
-    /// Values that an event carried at most.
+    /// The largest number of values that an event carried.
     pub(super) most: usize,
 }
 
@@ -58,8 +57,8 @@ impl LastValues {
     }
 }
 
-/// How far a counter went. One that ran over began again at 0; what went back any further was set by
-/// somebody, and says nothing.
+/// How far a counter went. A counter that ran over has started again at 0. One that went by half its range or
+/// more was set by a program, and the difference means nothing.
 fn difference(before: u64, now: u64) -> Option<i64> {
     let forward = match now.checked_sub(before) {
         Some(forward) => forward,
@@ -74,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_counter_that_ran_over_goes_on_and_one_that_was_set_back_tells_nothing() {
+    fn a_counter_that_ran_over_goes_on_and_one_that_was_set_back_counts_nothing() {
         let top = (1u64 << WIDTH) - 1;
         for (before, now, want) in [
             (5, 12, Some(7)),

@@ -14,7 +14,7 @@ use crate::sink::{Sink, SinkError};
 use crate::table::{Method, Module, Process, Row, Thread};
 
 const OF_PROCESSES: Events = Events::Kernel(group::PROCESS, process::LIFETIME);
-/// That a process begins to end, which says nothing of what ran.
+/// Events of a process that begins to end. They do not show that processes were recorded.
 const ENDINGS: Events = Events::Kernel(group::PROCESS, &[process::opcode::TERMINATE]);
 const OF_IMAGES: Events = Events::Kernel(group::IMAGE, image::LIFETIME);
 
@@ -34,7 +34,7 @@ pub(super) const PROCESSES: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Writes what is known of processes and threads.
+/// Writes what is known about processes and threads.
 struct Processes;
 
 impl Importer for Processes {
@@ -84,7 +84,7 @@ pub(super) const CODE: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Writes what is known of modules and methods.
+/// Writes what is known about modules and methods.
 struct Code;
 
 impl Importer for Code {

@@ -8,7 +8,8 @@ use etwkit_etl::RawEvent;
 use etwkit_etl::clock::Clock;
 use rustc_hash::FxHashMap;
 
-/// Requests that are remembered, 16 bytes each; of a trace with more nothing is said.
+/// Requests that are remembered, 16 bytes each. A trace with more of them gets no depths: depths of a part of
+/// the requests would be wrong.
 const MAX_REQUESTS: usize = 1 << 24;
 
 /// Collects requests.
@@ -61,8 +62,9 @@ impl DiskQueues {
         let Requests { begins, ends } = self.disks.get(&disk).filter(|_| self.count <= MAX_REQUESTS)?;
         let begun = |time: i64| begins.partition_point(|begin| *begin <= time);
         let at_begin = begun(begin_ns).saturating_sub(ends.partition_point(|end| *end <= begin_ns));
+        // An end at the very time still counts here, and does not at the begin: the request itself ends then.
         let at_end = begun(end_ns).saturating_sub(ends.partition_point(|end| *end < end_ns));
-        // A request that took no time was under way all the same.
+        // A request counts itself even where it began and ended at the same time.
         Some((at_begin.max(1), at_end.max(1)))
     }
 }

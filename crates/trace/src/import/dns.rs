@@ -34,8 +34,8 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Queries of one name that are open at most; the first one of more is given up. A file can be made that
-/// starts millions of them.
+/// Open queries for one name. When there are more, the oldest is given up: a malicious file can start
+/// millions of them.
 const MAX_OPEN: usize = 64;
 
 /// Adapters or servers of one query that are kept.
@@ -95,14 +95,14 @@ struct Dns {
 }
 
 impl Dns {
-    fn start(&mut self, told: &DnsEvent, event: &RawEvent<'_>, context: &mut Context<'_>) {
-        let Step::Start { query_type, options, is_network, is_async } = told.step else { return };
+    fn start(&mut self, dns_event: &DnsEvent, event: &RawEvent<'_>, context: &mut Context<'_>) {
+        let Step::Start { query_type, options, is_network, is_async } = dns_event.step else { return };
         let (pid, now) = (event.process_id(), event.timestamp);
         let process = pid.and_then(|pid| context.directory.process_at(pid, now));
         let row = table::DnsQuery {
             process_key: key(process),
             thread_key: context.thread_key(event),
-            name: told.name.as_str().into(),
+            name: dns_event.name.as_str().into(),
             query_type: query_type as i32,
             start_ns: Some(context.ns(now)),
             options: Some(options as i64),
@@ -113,7 +113,7 @@ impl Dns {
         let stack = inline_stack(event);
         let start = (!stack.is_empty()).then(|| context.wait_with(now, process, &stack, Pending::Start));
         let open = Open::new(pid, query_type, row, start);
-        let of_name = self.open.entry(told.name.to_lowercase()).or_default();
+        let of_name = self.open.entry(dns_event.name.to_lowercase()).or_default();
         // Where another one of this process, name and type is open, its answer was lost, or this one's answer
         // ends both.
         let lost = of_name.iter().position(|open| open.pid == pid && open.query_type == query_type);
@@ -124,16 +124,16 @@ impl Dns {
         of_name.push(open);
     }
 
-    fn end(&mut self, told: &DnsEvent, event: &RawEvent<'_>, context: &mut Context<'_>) {
-        let Step::End { query_type, status, ref results } = told.step else { return };
+    fn end(&mut self, dns_event: &DnsEvent, event: &RawEvent<'_>, context: &mut Context<'_>) {
+        let Step::End { query_type, status, ref results } = dns_event.step else { return };
         let (pid, now) = (event.process_id(), event.timestamp);
         let end_ns = context.ns(now);
-        let mut open = self.take(&told.name, pid, query_type).unwrap_or_else(|| {
+        let mut open = self.take(&dns_event.name, pid, query_type).unwrap_or_else(|| {
             let process = pid.and_then(|pid| context.directory.process_at(pid, now));
             let row = table::DnsQuery {
                 process_key: key(process),
                 thread_key: context.thread_key(event),
-                name: told.name.as_str().into(),
+                name: dns_event.name.as_str().into(),
                 query_type: query_type as i32,
                 ..table::DnsQuery::default()
             };
@@ -158,16 +158,17 @@ impl Dns {
         Some(open)
     }
 
-    /// Adapters and servers belong to all open queries of the name that they may be of. Returns whether there
-    /// is one.
-    fn between(&mut self, told: &DnsEvent) -> bool {
-        let Some(of_name) = self.open.get_mut(&told.name.to_lowercase()) else { return false };
+    /// Adds adapters and servers to all open queries for the name that they may belong to. Returns whether
+    /// there is one.
+    fn between(&mut self, dns_event: &DnsEvent) -> bool {
+        let Some(of_name) = self.open.get_mut(&dns_event.name.to_lowercase()) else { return false };
         // Older versions do not say who asked.
-        let knows = of_name.iter().any(|open| open.pid == told.client);
+        let knows = of_name.iter().any(|open| open.pid == dns_event.client);
         let mut is_shown = false;
-        for open in of_name.iter_mut().filter(|open| !knows || open.pid == told.client) {
-            match &told.step {
+        for open in of_name.iter_mut().filter(|open| !knows || open.pid == dns_event.client) {
+            match &dns_event.step {
                 Step::Adapter { adapter, servers } => {
+                    // `;` separates the names in the column.
                     open.adapters.add(&adapter.replace(';', "_"));
                     servers.split(';').for_each(|server| open.adapter_servers.add(server.trim()));
                 }
@@ -188,17 +189,17 @@ impl Dns {
 
 impl Importer for Dns {
     fn other(&mut self, event: &RawEvent<'_>, context: &mut Context<'_>, _: &mut dyn Sink) -> IsShown {
-        let Some(told) = self.reader.read(event, &mut context.decoder) else { return Ok(false) };
-        Ok(match &told.step {
+        let Some(dns_event) = self.reader.read(event, &mut context.decoder) else { return Ok(false) };
+        Ok(match &dns_event.step {
             Step::Start { .. } => {
-                self.start(&told, event, context);
+                self.start(&dns_event, event, context);
                 true
             }
             Step::End { .. } => {
-                self.end(&told, event, context);
+                self.end(&dns_event, event, context);
                 true
             }
-            _ => self.between(&told),
+            _ => self.between(&dns_event),
         })
     }
 
@@ -209,6 +210,7 @@ impl Importer for Dns {
         context: &mut Context<'_>,
         _: &mut dyn Sink,
     ) -> Result<(), SinkError> {
+        // A hash map has no order, and the same input has to give the same output.
         let mut open: Vec<Open> = self.open.into_values().flatten().collect();
         open.sort_by(|a, b| {
             let order = |open: &Open| (open.row.start_ns, open.pid, open.query_type);

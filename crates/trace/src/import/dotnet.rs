@@ -39,7 +39,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// A thread of a process. The one that stops the others lets them run again, too.
+/// A thread of a process. The thread that stops the others is the one that lets them run again.
 type Runner = (Option<ProcessKey>, Option<u32>);
 
 /// A runtime in a process.
@@ -51,7 +51,7 @@ struct Suspension {
     begin: i64,
     /// When all had stopped.
     stopped: Option<i64>,
-    /// From when on they were let run again.
+    /// When the runtime began to let them run again.
     restart: Option<i64>,
     /// The runtime, if it was to collect.
     runtime: Option<u16>,
@@ -73,7 +73,7 @@ struct Dotnet {
     ended: FxHashMap<Runtime, usize>,
     /// The last collection that each runtime began.
     last: FxHashMap<Runtime, usize>,
-    /// The last one that it began and that may go on while threads run.
+    /// The last collection that it began and that may go on while threads run.
     background: FxHashMap<Runtime, usize>,
     /// Suspensions for collections that are not in the trace.
     unattributed: u64,
@@ -122,7 +122,7 @@ impl Dotnet {
                 let suspension = Suspension { begin: ns, stopped: None, restart: None, runtime };
                 self.suspensions.insert((process, event.thread_id()), suspension);
             }
-            // These stay events: they say more than sums do.
+            // These stay events of their own: the row of the collection has only sums of them.
             (Origin::Runtime, id::GC_SUSPEND_END | id::GC_RESTART_BEGIN | id::GC_HEAP_STATS) => {
                 self.part(process, event, ns);
                 return Ok(false);
@@ -138,7 +138,8 @@ impl Dotnet {
         Ok(true)
     }
 
-    /// A stack belongs to the event of its thread in front of it. Without one it stays an event.
+    /// A stack belongs to the event of its thread in front of it. Without such an event it stays an event
+    /// itself.
     fn stack(&mut self, event: &RawEvent<'_>, context: &mut Context<'_>) -> bool {
         // It is taken out, since an event has one stack: another stack without an event in front of it
         // belongs to none.
@@ -173,7 +174,7 @@ impl Dotnet {
         }
     }
 
-    /// Takes a part of a pause, or what is there behind a collection.
+    /// Takes a part of a pause, or the sizes of the heaps behind a collection.
     fn part(&mut self, process: Option<ProcessKey>, event: &RawEvent<'_>, ns: i64) {
         let suspension = self.suspensions.get_mut(&(process, event.thread_id()));
         match (event.descriptor().id, suspension) {
@@ -201,6 +202,7 @@ impl Dotnet {
             row.end_ns = Some(ns);
             row.duration_ns = row.start_ns.map(|start| ns.saturating_sub(start));
         } else if !self.by_number.contains_key(&(process, runtime, number)) {
+            // The collection began before the trace, or its start was lost: the row has only the end.
             let (process_key, end_ns) = (key(process), Some(ns));
             self.collections.push(table::Gc {
                 process_key,
@@ -292,7 +294,7 @@ impl Importer for Dotnet {
     }
 }
 
-/// What is there behind a collection.
+/// Takes the sizes of the heaps behind a collection.
 fn heaps(row: &mut table::Gc, stats: &HeapStats) {
     let [gen0, gen1, gen2, large, pinned] = stats.sizes.map(|size| size.map(u64::cast_signed));
     (row.gen0_bytes, row.gen1_bytes, row.gen2_bytes) = (gen0, gen1, gen2);
@@ -302,7 +304,8 @@ fn heaps(row: &mut table::Gc, stats: &HeapStats) {
     row.handles = Some(stats.handles.cast_signed());
 }
 
-/// A row with the stack in its event; without one the stack that the runtime writes behind it.
+/// Hands on a row with the stack in its event. Without one there it takes the stack that the runtime writes
+/// behind the event.
 fn with_stack(event: &RawEvent<'_>, process: Option<ProcessKey>, context: &mut Context<'_>, row: Pending) {
     let own = inline_stack(event);
     if own.is_empty() {
@@ -313,7 +316,7 @@ fn with_stack(event: &RawEvent<'_>, process: Option<ProcessKey>, context: &mut C
 }
 
 fn thread_pool(process: Option<ProcessKey>, event: &RawEvent<'_>, context: &mut Context<'_>) -> bool {
-    let Some(told) = ThreadPool::parse(event.descriptor().id, event.payload()) else { return false };
+    let Some(change) = ThreadPool::parse(event.descriptor().id, event.payload()) else { return false };
     let ts_ns = context.ns(event.timestamp);
     if context.range.contains(ts_ns) {
         let thread_key = context.thread_key(event);
@@ -321,11 +324,11 @@ fn thread_pool(process: Option<ProcessKey>, event: &RawEvent<'_>, context: &mut 
             ts_ns,
             process_key: key(process),
             thread_key,
-            kind: told.kind,
-            worker_threads: told.workers.map(|n| n as i32),
-            retired_threads: told.retired.map(|n| n as i32),
-            throughput: told.throughput,
-            reason: told.reason.map(|n| n as i32),
+            kind: change.kind,
+            worker_threads: change.workers.map(|n| n as i32),
+            retired_threads: change.retired.map(|n| n as i32),
+            throughput: change.throughput,
+            reason: change.reason.map(|n| n as i32),
             stack_id: None,
         };
         let row = waiting::row(row, |row, stacks| row.stack_id = stacks.own());

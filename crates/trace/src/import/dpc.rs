@@ -49,7 +49,7 @@ pub(super) fn read(hook: Hook, event: &RawEvent<'_>) -> Option<(&'static str, Dp
 /// Those of a processor that are held, since a longer one around them may still end.
 const MAX_HELD: usize = 256;
 
-/// DPCs and interrupts stand for themselves; what came in between is told apart.
+/// DPCs and interrupts stand for themselves; how long others ran nested inside one is counted beside it.
 #[derive(Default)]
 struct Dpcs {
     /// Begin and length of those of each processor that no other one has around it so far, by their ends.

@@ -29,7 +29,7 @@ use crate::table::{EventCount, Row};
 pub(super) const DECLARATION: Declaration =
     Declaration { tables: &[sums(EventCount::TABLE)], ..Declaration::EMPTY };
 
-/// Kinds that are told apart; those that come later are counted together. Large traces have some thousands.
+/// Kinds that are counted apart; all that come later are counted together. Large traces have some thousands.
 const MAX_KINDS: usize = 1 << 14;
 
 /// Events whose stacks may still come: a trace with more of them at a time loses stacks of the oldest.
@@ -39,19 +39,19 @@ const MAX_LOGGED: usize = 1 << 18;
 /// for a while have thousands, malicious traces any number.
 const MAX_ALIKE: usize = 1 << 8;
 
-/// Threads whose last event of the .NET runtime is remembered.
+/// Threads whose last event of the .NET runtime is remembered, since its stack comes as the next event.
 const MAX_THREADS: usize = 1 << 16;
 
-/// Seconds that are open at most: stacks come within a minute. Only damaged files go back in time.
+/// Seconds that are open at a time: stacks come within a minute, and only damaged files go back in time.
 const MAX_OPEN: usize = 64;
 
 /// Versions of kernel events that are found without a map.
 const DIRECT_VERSIONS: usize = 4;
 
-/// Number of a kind; 0 stands for all that are not told apart.
+/// Number of a kind; 0 stands for all that are not counted apart.
 type KindId = u16;
 
-/// What a row says of a kind.
+/// What a row says about a kind.
 #[derive(Debug, Clone, Default)]
 struct Kind {
     kernel_group: Option<i32>,
@@ -188,8 +188,8 @@ const USER_HALF: u8 = 2;
 const WHOLE: u8 = 4;
 
 impl Logged {
-    /// Whether a half may still come. A whole stack may come in two parts, too: both are of the event that
-    /// has one.
+    /// Whether a half may still come. A whole stack may come in two events; the event that has the first part
+    /// takes the second one as well.
     const fn lacks(self, half: u8) -> bool {
         self.halves & half == 0 || half == WHOLE
     }
@@ -208,7 +208,7 @@ struct Taken {
 pub(super) struct EventCounter {
     clock: Clock,
     range: Range,
-    /// Raw ticks that stacks come behind their events at most.
+    /// Raw ticks within which stacks come behind their events.
     patience: i64,
     kinds: Kinds,
     /// Open seconds in their order, the present one last.
@@ -307,7 +307,8 @@ impl EventCounter {
         let alike = self.logged.range(from..).take(MAX_ALIKE);
         let alike = alike.take_while(|logged| logged.time == owner.timestamp);
         let stacks = |kind: KindId| self.kinds.all.get(usize::from(kind)).map_or(0, |kind| kind.stacks);
-        // One of the same processor if there is one.
+        // A stack is logged on the processor of its event. Among events alike the kind that had stacks before
+        // is likelier, since stacks are recorded for some kinds only; then the earliest.
         let likely = |at, logged: &Logged| (logged.cpu == event.cpu, stacks(logged.kind), Reverse(at));
         let lacking = alike.enumerate().filter(|(_, logged)| logged.lacks(half));
         let best = lacking.max_by_key(|(at, logged)| likely(*at, logged));
@@ -321,8 +322,8 @@ impl EventCounter {
         }
     }
 
-    /// Place of the first event of a raw time that may lack a half; of a later one where none does. Where
-    /// many have one time, those in front that have the half are not looked at for each stack again.
+    /// Place of the first event of a raw time that may lack a half, else of the first later event. Where many
+    /// events have one time, those in front that have the half are not looked at again for each stack.
     fn first_lacking(&mut self, time: i64, half: u8) -> usize {
         let first = self.first_at(time);
         if self.taken.time != time {

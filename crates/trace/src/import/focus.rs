@@ -1,8 +1,8 @@
-//! The focus: how long it stayed where.
+//! The focus: how long each thread and process had it.
 //!
-//! One kind of events reports threads, three others report processes: the change, and that the one lost and
-//! the other gained it. Any of them may be recorded without the others, so that threads and processes are
-//! followed on their own and what is reported twice counts once.
+//! One kind of events reports threads, three others report processes: the change, the loss of the focus and
+//! its gain. Any of them may be recorded without the others, so that threads and processes are followed on
+//! their own and what is reported twice counts once.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,8 @@ use crate::sink::{Sink, SinkError};
 use crate::table::FocusChange;
 use crate::tracker::process::ProcessKey;
 
-/// Terminal sessions that are followed at most, times two. A trace with more of them is malicious.
+/// Twice the terminal sessions that are followed, since each has two levels. A trace with more of them is
+/// malicious.
 const MAX_SESSIONS: usize = 1 << 16;
 
 /// What is reported: threads or processes.
@@ -38,9 +39,9 @@ struct Holder {
 enum Edge {
     /// Nanoseconds.
     Reported(i64),
-    /// That of the trace.
+    /// The begin or end of the trace.
     Trace,
-    /// It was in the trace, but is not known.
+    /// Inside the trace, at a time that is not known.
     Lost,
 }
 
@@ -157,11 +158,11 @@ fn moved(
     };
     let someone = old.filter(|old| old.id != 0);
     match (place, new, someone) {
-        // Another event reported it already.
+        // Another kind of event reported the same change already.
         (FocusState::Held(held, _), Some(new), _) if held.id == new.id => (place, [None, None]),
         (FocusState::Held(held, _), None, Some(old)) if held.id != old.id => (place, [None, None]),
         (FocusState::Nobody(_), None, _) => (place, [None, None]),
-        // A change in between was lost.
+        // The focus was elsewhere than this event says it was, so a change in between was lost.
         (FocusState::Held(held, from), _, Some(old)) if held.id != old.id => {
             (next, [Some(stay(held, from, Edge::Lost)), Some(stay(old, Edge::Lost, now))])
         }
@@ -196,7 +197,7 @@ fn write(stay: &Stay, end_ns: i64, context: &mut Context<'_>, sink: &mut dyn Sin
         (Edge::Reported(from), Edge::Reported(to)) => (from, to),
         (Edge::Reported(from), Edge::Trace) => (from, end_ns.max(from)),
         (Edge::Reported(from), Edge::Lost) => (from, from),
-        // A stay that was there before the trace is counted from its start, which is time zero.
+        // A stay that began before the trace is counted from its start, which is time zero.
         (Edge::Trace, Edge::Reported(to)) => (to.min(0), to),
         (Edge::Lost, Edge::Reported(to)) => (to, to),
         (_, Edge::Trace | Edge::Lost) => return Ok(()),
@@ -204,14 +205,14 @@ fn write(stay: &Stay, end_ns: i64, context: &mut Context<'_>, sink: &mut dyn Sin
     if to < range.start_ns || from > range.end_ns {
         return Ok(());
     }
-    let told = |edge| match edge {
+    let in_range = |edge| match edge {
         Edge::Reported(ns) => Some(ns).filter(|ns| range.contains(*ns)),
         Edge::Trace | Edge::Lost => None,
     };
     let is_whole = !matches!(stay.from, Edge::Lost) && !matches!(stay.to, Edge::Lost);
     let row = FocusChange {
-        ts_ns: told(stay.from),
-        end_ns: told(stay.to),
+        ts_ns: in_range(stay.from),
+        end_ns: in_range(stay.to),
         duration_ns: is_whole.then(|| range.clip(to).saturating_sub(range.clip(from))),
         level: if stay.level == Level::Thread { "thread" } else { "process" },
         session_id: stay.session,

@@ -13,7 +13,7 @@ use super::waiting::{self, Pending};
 use crate::table::GdiUserObject;
 use crate::tracker::process::ProcessKey;
 
-/// Objects that are held at most, some 900 MiB. A trace with more of them is malicious.
+/// Objects that are held at a time, some 900 MiB. A trace with more of them is malicious.
 const MAX_OPEN: usize = 1 << 22;
 
 /// An object: its class, terminal session and handle.
@@ -66,7 +66,7 @@ impl GdiUser {
                 row.lifetime_ns = row.create_ns.map(|create| ns.saturating_sub(create));
                 (row.destroy_process_key, row.destroy_thread_key) = (key(actor.process), actor.thread_key);
                 row.process_key = key(open.owner);
-                // What destroyed it is the stack of the row itself.
+                // The line keeps the row with the stack of this event, which is the one of the destruction.
                 let stack = inline_stack(event);
                 context.wait_with(time, actor.process, &stack, pending(open.row, open.start));
             }
@@ -88,7 +88,7 @@ impl GdiUser {
         }
     }
 
-    /// The object of a handle; one that is not known was there before.
+    /// The object of a handle; one that is not known existed before the trace.
     fn take(&mut self, read: &ObjectEvent, place: ObjectKey, owner: Option<ProcessKey>) -> Open {
         self.open.remove(&place).unwrap_or_else(|| Open { row: row(read, "unknown"), owner, start: None })
     }
@@ -108,7 +108,7 @@ impl GdiUser {
         open.start.into_iter().for_each(|start| context.forget(start));
     }
 
-    /// Writes the objects that are there. Returns how many were not followed.
+    /// Writes the objects that still exist. Returns how many were not followed.
     pub(super) fn finish(self, end: i64, context: &mut Context<'_>) -> u64 {
         let mut open: Vec<(ObjectKey, Open)> = self.open.into_iter().collect();
         open.sort_unstable_by_key(|(place, open)| (open.row.create_ns, *place));
@@ -138,7 +138,7 @@ fn write(mut open: Open, outcome: &'static str, time: i64, context: &mut Context
     context.wait(time, None, None, pending(open.row, open.start));
 }
 
-/// What destroyed it has the stack of the row itself.
+/// The stack of the destruction is that of the row itself.
 fn pending(row: GdiUserObject, creation: Option<Seq>) -> Pending {
     waiting::row(row, move |row, stacks| {
         (row.create_stack_id, row.destroy_stack_id) = (stacks.of(creation), stacks.own());

@@ -23,7 +23,7 @@ use crate::table::{GenericEvent, Row};
 
 /// Claims nothing: it gets what no other importer shows.
 pub(super) const DECLARATION: Declaration = Declaration {
-    // The next events of a processor are of the thread that comes.
+    // The next events of a processor belong to the thread that is switched in.
     hears: &[Events::Kernel(group::THREAD, &[scheduler::opcode::CONTEXT_SWITCH])],
     tables: &[rows(GenericEvent::TABLE)],
     make: |learned| Box::new(Generic::new(learned)),
@@ -121,7 +121,7 @@ impl Generic {
     }
 
     /// The fields as JSON with the text that they make, and the payload if it could not be decoded to its
-    /// end. Where no layout is known the texts in the payload stand for the fields.
+    /// end. Where no layout is known, the fields are the texts that are found in the payload.
     fn fields(&self, event: &RawEvent<'_>, plan: Option<&Arc<Plan>>, context: &mut Context<'_>) -> Decoded {
         let payload = event.payload();
         let raw = || (self.keep_payload && !payload.is_empty()).then(|| payload.to_vec());
@@ -136,7 +136,7 @@ impl Generic {
         let (fields, is_complete) = renderer.object(plan, payload);
         let raw = if is_complete { None } else { raw() };
         context.notes.incomplete += u64::from(!is_complete);
-        // The texts that a trace brings along mostly list the fields again: a fifth more room for nothing
+        // The texts that a trace brings along mostly list the fields once more: a fifth more room for nothing
         // new.
         let is_named = matches!(plan.schema().source, Source::Manifest | Source::Tmf);
         let message = if is_named { context.decoder.text(event, plan, &fields) } else { None };
@@ -170,7 +170,8 @@ impl Generic {
         names
     }
 
-    /// Text of an activity. Events of one come one after the other; all of them are too many to hold.
+    /// Text of an activity. Only the last one is kept: events of an activity mostly follow each other, and
+    /// all activities are too many to hold.
     fn activity(&mut self, id: Guid) -> Arc<str> {
         match &self.last_activity {
             Some((last, text)) if *last == id => Arc::clone(text),

@@ -52,7 +52,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Handles that are open at one time at most, some 600 MiB. A trace with more of them is malicious.
+/// Handles that are held at a time, some 600 MiB. A trace with more of them is malicious.
 const MAX_OPEN: usize = 1 << 22;
 
 /// Process System, which has the handles of the kernel.
@@ -165,8 +165,8 @@ impl<'t> Handles<'t> {
         let process_at = |pid: u32| at.context.directory.process_at(pid, at.time);
         let target = process_at(read.target_pid);
         let source = read.source_pid.map_or(at.actor.process, process_at);
-        // A copy with the value that it has already: a process that is being started gets it, whose id is not
-        // known.
+        // A copy into the same process with the value that it has already is a copy for a process that is
+        // being started, whose id is not known yet.
         let is_inherited = target.is_some() && source == target && read.source == read.target;
         let target = if is_inherited { self.heir(read.target_pid, at.time, at.context) } else { target };
         let owner = owner(target, read.target, at);
@@ -199,7 +199,7 @@ impl<'t> Handles<'t> {
         list.get(list.partition_point(|(start, _)| *start < time)).map(|(_, child)| *child)
     }
 
-    /// A handle came about.
+    /// Takes a handle that was created, copied or inherited.
     fn opened(
         &mut self,
         owner: HandleOf,
@@ -267,10 +267,10 @@ impl<'t> Handles<'t> {
         let handle = &read.handle;
         let owner = owner(at.context.directory.process_at(read.pid, at.time), handle.handle, at);
         let is_known = self.open.get(&owner).is_some_and(|open| open.object == handle.object);
-        // The lists are those of the ends of the trace. What a part of it begins or ends with they do not
-        // say.
-        let is_told = at.context.range.contains(at.ns) && self.open.len() < MAX_OPEN;
-        if !is_known && is_told && !self.open.contains_key(&owner) {
+        // The lists are made at the ends of the trace. They do not say which handles were open at the ends of
+        // a part of it.
+        let is_kept = at.context.range.contains(at.ns) && self.open.len() < MAX_OPEN;
+        if !is_known && is_kept && !self.open.contains_key(&owner) {
             let kind = Some(handle.kind);
             let ns = Some(at.ns).filter(|_| op == opcode::HANDLE_START);
             let object_id = self.objects.at(handle.object, kind, ns, at.context, at.sink)?;
@@ -330,6 +330,7 @@ impl Importer for Handles<'_> {
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
         let end = learned.collected.end;
+        // A hash map has no order, and the same input has to give the same output.
         let mut open: Vec<(HandleOf, Open)> = self.open.into_iter().collect();
         open.sort_unstable_by_key(|((process, handle), open)| {
             (open.row.open_ns, process.map(|process| process.0), *handle)
@@ -343,7 +344,7 @@ impl Importer for Handles<'_> {
     }
 }
 
-/// The row of a handle. What closed it has the stack of the row itself.
+/// The row of a handle. The stack of the close is that of the row itself.
 fn pending(row: table::Handle, open: Option<Seq>) -> Pending {
     waiting::row(row, move |row, stacks| {
         (row.open_stack_id, row.close_stack_id) = (stacks.of(open), stacks.own());
@@ -360,8 +361,8 @@ fn actor(event: &RawEvent<'_>, context: &mut Context<'_>) -> Actor {
     let time = event.timestamp;
     let tid = event.thread_id().or(context.running_on(event.cpu));
     let who = tid.map(|tid| context.of_thread(tid, time));
-    let told = event.process_id().and_then(|pid| context.directory.process_at(pid, time));
-    let process = told.or(who.and_then(|who| who.process));
+    let in_header = event.process_id().and_then(|pid| context.directory.process_at(pid, time));
+    let process = in_header.or(who.and_then(|who| who.process));
     Actor { tid, process, thread_key: who.map(|who| who.thread_key) }
 }
 

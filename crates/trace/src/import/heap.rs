@@ -32,18 +32,18 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Blocks that are held of all heaps, some 200 MiB. What is allocated beyond is counted and not followed.
+/// Blocks that are held of all heaps, some 200 MiB. Further allocations are counted and not followed.
 const MAX_BLOCKS: usize = 1 << 22;
 
-/// Heaps that are held at one time at most. A trace with more of them is malicious.
+/// Heaps that are held at a time. A trace with more of them is malicious.
 const MAX_HEAPS: usize = 1 << 16;
 
 /// A block that was allocated.
 #[derive(Debug, Clone, Copy)]
 struct Block {
-    /// The row that gave it its size.
+    /// The row of the event that gave it its size.
     row: i64,
-    /// When it was allocated; another size does not change that.
+    /// When it was allocated; a change of its size does not change that.
     since_ns: i64,
     bytes: i64,
 }
@@ -85,7 +85,7 @@ struct Heaps {
 }
 
 impl Heaps {
-    /// Puts what a change does into its row.
+    /// Follows a change, and puts its effect into its row.
     fn change(&mut self, of: HeapKey, change: Change, row: &mut Heap) {
         match change {
             // Where the handle was used before, the end of that heap was lost.
@@ -96,6 +96,7 @@ impl Heaps {
             }
             Change::Reallocate { address, old_address, size, .. } => {
                 (row.address, row.size_bytes) = (Some(address.cast_signed()), Some(signed(size)));
+                // A block that grows in place keeps its address, so the old one has to go first.
                 let since_ns = self.free(of, old_address, row).map_or(row.ts_ns, |old| old.since_ns);
                 self.hold(of, address, since_ns, row);
             }
@@ -121,7 +122,7 @@ impl Heaps {
         row.changed_blocks += 1;
         self.blocks += 1;
         if let Some(before) = before {
-            // Its end was lost: something else lies there now.
+            // The free of the block before was lost: another block lies at its address now.
             self.gone(before, row);
         }
     }

@@ -11,7 +11,7 @@ use crate::tracker::method::MethodTracker;
 use crate::tracker::process::{ProcessInstance, ProcessKey};
 use crate::tracker::thread::ThreadInstance;
 
-/// Gives threads their keys. Those that no event described get one when they are met.
+/// Gives threads their keys. A thread that no event described gets one when its id is first met.
 pub(super) struct Identity<'d> {
     directory: &'d Directory,
     clock: &'d Clock,
@@ -78,8 +78,8 @@ impl<'d> Identity<'d> {
         }
     }
 
-    /// Takes when a thread that was not on a processor before was switched in, and when it was first made
-    /// ready. Only threads that began behind `known_since` are new; others may have run before.
+    /// Takes the first switch-in of a thread, and when it was first made ready. Only for threads that began
+    /// behind `known_since` is it the first one; others may have run before.
     pub(super) fn first_run(&mut self, tid: u32, readied: Option<i64>, switch_in: i64, known_since: i64) {
         let Some(thread) = self.directory.threads.at(tid, switch_in) else { return };
         let instance = self.directory.threads.instances().get(thread.0 as usize);
@@ -91,7 +91,7 @@ impl<'d> Identity<'d> {
         }
     }
 
-    /// Takes when the system call was entered in which a process started.
+    /// Takes the time at which the system call was entered in which a process started.
     pub(super) fn create_call(&mut self, process: ProcessKey, enter_ns: i64) {
         self.create_calls.insert(process, enter_ns);
     }
@@ -101,7 +101,7 @@ impl<'d> Identity<'d> {
         self.ideal_cpus.entry(thread_key).or_insert(cpu);
     }
 
-    /// The thread that an id means at a raw time, with its process.
+    /// The thread that had an id at a raw time, with its process.
     #[inline]
     pub(super) fn of_thread(&mut self, tid: u32, time: i64) -> Who {
         Who { process: self.directory.process_of_thread(tid, time), thread_key: self.thread_key(tid, time) }
@@ -134,7 +134,7 @@ impl<'d> Identity<'d> {
         rows.map(|((process, key), first)| self.process(key, process, first)).collect()
     }
 
-    /// Of each process that began in the trace, the thread that began first in it.
+    /// For each process that began in the trace, the thread that began first in it.
     fn first_threads(&self) -> Vec<Option<i32>> {
         let processes = self.directory.processes.instances();
         let mut first: Vec<Option<(i64, i32)>> = vec![None; processes.len()];
@@ -169,7 +169,8 @@ impl<'d> Identity<'d> {
     fn process(&mut self, process_key: i32, p: &ProcessInstance, first_thread: Option<i32>) -> Process {
         let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
         let name = if p.pid == 0 && p.name.is_empty() { "Idle" } else { &p.name };
-        // A parent is looked for where its child began; one that began later only has its id.
+        // Ids are used again: the parent is the process that had the id when the child began. A process that
+        // began later only has the same id.
         let born = p.start.unwrap_or(i64::MIN);
         let parent = p.parent_pid.and_then(|pid| self.directory.process_at(pid, born)).filter(|parent| {
             let began = self.directory.processes.instance(*parent).and_then(|parent| parent.start);
@@ -223,8 +224,8 @@ impl<'d> Identity<'d> {
         rows
     }
 
-    /// Where a thread begins, at a time at which the module is there: a program is mapped behind the start of
-    /// its first thread.
+    /// Where a thread begins, at a time at which the module is known: the image of a program is reported only
+    /// behind the start of its first thread.
     fn begin(&self, thread: &ThreadInstance, end: i64) -> Option<Begin> {
         let address = thread.traits.as_deref()?.start_address.filter(|address| *address != 0)?;
         let process = self.directory.process_at(thread.pid, thread.first_seen);

@@ -20,7 +20,7 @@ pub(super) struct Learned<'a> {
     pub(super) keep_payload: bool,
 }
 
-/// Makes rows of events in the second pass. Which events it gets is what its [`Declaration`] says.
+/// Makes rows of events in the second pass. It gets the events that its [`Declaration`] names.
 pub(super) trait Importer {
     /// Takes a kernel event that it claims. An importer that only declares what the first pass has dealt with
     /// leaves this as it is.
@@ -78,7 +78,7 @@ pub(crate) struct Declaration {
 }
 
 impl Declaration {
-    /// One that claims nothing: others name what they have and leave the rest to it.
+    /// Claims and fills nothing: declarations name what they have and take the rest from it.
     pub(super) const EMPTY: Self =
         Self { takes: &[], hears: &[], tables: &[], topics: &[], make: |_| Box::new(Declared) };
 }

@@ -20,5 +20,5 @@ pub(super) struct Input {
 pub struct Inputs {
     pub(super) by_number: BTreeMap<i32, Input>,
     /// Names of pictures and when their events came.
-    pub(super) told: BTreeMap<String, i64>,
+    pub(super) pictures: BTreeMap<String, i64>,
 }

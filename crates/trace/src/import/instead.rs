@@ -10,8 +10,8 @@ use super::range::Range;
 use crate::schedule::was_preempted;
 use crate::table::ContextSwitch;
 
-/// Slices of a processor that are remembered. Of a thread that was ready longer only what ran last is
-/// reported.
+/// Slices of a processor that are remembered. For a thread that was ready for longer, only the last of them
+/// count.
 const MAX_SLICES: usize = 1024;
 
 /// Remembers which threads ran on each processor.
@@ -25,7 +25,8 @@ pub(super) struct Instead {
 struct Recent {
     /// In the order of their begins; the last one goes on.
     slices: VecDeque<Slice>,
-    /// How long each thread ran, and how many slices came behind its last one; kept for its memory.
+    /// How long each thread ran, and how many slices came behind its last one; empty between calls, and kept
+    /// to use its memory again.
     sums: FxHashMap<i32, (i64, usize)>,
 }
 
@@ -33,7 +34,7 @@ struct Recent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Slice {
     pub(super) since: i64,
-    /// The thread; `None` is idle.
+    /// The thread; `None` for idle.
     pub(super) thread: Option<i32>,
     /// Its priority.
     pub(super) priority: i32,
@@ -45,7 +46,7 @@ impl Instead {
         self.processors.entry(cpu).or_default().push(slice);
     }
 
-    /// Forgets a processor, of which events are missing.
+    /// Forgets a processor whose events are missing.
     pub(super) fn forget(&mut self, cpu: u16) {
         self.processors.remove(&cpu);
     }
@@ -89,7 +90,7 @@ impl Recent {
 
     /// The thread that ran longest in a stretch of time, how long, and its latest priority then.
     fn longest(&mut self, from: i64, to: i64) -> Option<(i32, i64, i32)> {
-        // Mostly one thread ran all the time, or none.
+        // Mostly one slice covers all of it, and nothing has to be added up.
         if let Some(slice) = self.slices.back().filter(|slice| slice.since <= from) {
             let ns = to.saturating_sub(from);
             return slice.thread.filter(|_| ns > 0).map(|thread| (thread, ns, slice.priority));
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn who_ran_longest_is_told_with_how_long() {
+    fn who_ran_longest_is_found_with_how_long() {
         let slices = [(0, Some(1)), (10, Some(2)), (14, None), (20, Some(1)), (22, Some(3))];
         let mut recent = recent(slices);
         // 5 of thread 1 and 4 of thread 2, then idle, 2 of thread 1, 3 of thread 3.

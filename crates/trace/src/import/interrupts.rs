@@ -8,12 +8,13 @@ use std::collections::VecDeque;
 pub(super) struct Interrupts {
     /// Disjoint, in the order of time; the latest ones, which a DPC may still turn out to hold.
     spans: VecDeque<(i64, i64)>,
-    /// Length of those before, and up to where they go.
+    /// Length of the spans before these, and their end.
     before: i64,
     before_until: i64,
 }
 
-/// Interrupts inside one DPC that are taken off it; of a longer row the first ones are counted beside it.
+/// Spans that are held for a DPC around them. Of more interrupts inside one DPC, the first are counted in
+/// addition to it.
 const MAX_INSIDE: usize = 1024;
 
 impl Interrupts {
@@ -38,7 +39,7 @@ impl Interrupts {
         }
     }
 
-    /// Their length in a stretch of time.
+    /// The length of all spans in a stretch of time.
     pub(super) fn within(&self, since: i64, until: i64) -> i64 {
         let inside = |(from, to): &(i64, i64)| (*to).min(until).saturating_sub((*from).max(since)).max(0);
         let sum = self.spans.iter().map(inside).fold(self.before, i64::saturating_add);

@@ -91,7 +91,7 @@ struct Open {
     start: Seq,
 }
 
-/// What an operation is called whose start is not in the trace.
+/// Kind of an operation whose start is not in the trace.
 const UNKNOWN: &str = "unknown";
 
 /// Pairs starts with ends.
@@ -158,8 +158,10 @@ impl<'l> Io<'l> {
         time: i64,
         context: &mut Context<'_>,
     ) {
+        // Completions of old versions have no request packet, and 0 would join them to any start.
         let start = self.disk_starts.remove(&io.irp).filter(|_| io.irp != 0);
-        // A disk serves one request after the other: service began when the one before was done.
+        // Disks are taken to serve one request after the other: service began when the request before was
+        // done.
         let previous = self.last_completion.insert(io.disk, time);
         let init_ns = context.clock.nanoseconds_before(time, io.response_ticks);
         let complete_ns = context.ns(time);
@@ -196,6 +198,7 @@ impl<'l> Io<'l> {
             offset_bytes: (!is_flush).then_some(io.offset as i64),
             size_bytes: io.bytes.into(),
             path: if is_flush { None } else { context.path(io.file_key, time) },
+            // Windows keeps the priority of a request in bits 17 to 19 of its flags.
             priority: (io.irp_flags >> 17 & 7) as i32,
             irp_flags: io.irp_flags as i32,
             queue_depth_start: depths.map(|(start, _)| start as i32),
@@ -244,7 +247,7 @@ impl<'l> Io<'l> {
         let start = context.wait(time, Some(op.tid), who.process, Pending::Start);
         let open = Open { row, start };
         if let Some(lost) = self.operations.insert(op.irp, open) {
-            // Its end was lost: the request packet serves another operation by now.
+            // The end of the operation before was lost: its request packet serves another operation by now.
             write(lost, time, context);
         }
     }
@@ -265,7 +268,7 @@ impl<'l> Io<'l> {
             return opened;
         }
         let known = context.path(op.file_key, time).or_else(|| context.path(op.file_object, time));
-        // The address of a file object is used again as soon as it is closed.
+        // The address of a file object is used again as soon as the object is closed.
         let opened = if kind == "close" {
             self.opened.remove(&op.file_object)
         } else {
@@ -277,7 +280,8 @@ impl<'l> Io<'l> {
     fn operation_end(&mut self, end: &OperationEnd, time: i64, context: &mut Context<'_>) {
         let end_ns = context.ns(time);
         let Some(mut open) = self.operations.remove(&end.irp) else {
-            // It began before the trace, or its start was lost: who asked for what is not known.
+            // The operation began before the trace, or its start was lost: neither its kind nor its thread is
+            // known.
             if context.range.contains(end_ns) {
                 let row = table::FileIo {
                     kind: UNKNOWN,

@@ -1,4 +1,4 @@
-//! An import as its caller sees it: what is wanted, how far it is, what came of it.
+//! An import as its caller sees it: options, progress, result and errors.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -19,12 +19,12 @@ pub struct Options {
     /// of threads that do not reach into it. Slices and waits that reach beyond are written as if the trace
     /// began and ended with the range.
     pub range: Range,
-    /// Whether scheduling slices of threads, with the wait before, belong whole to the range in which they
-    /// begin, as operations do.
+    /// Whether a scheduling slice, with the wait in front of it, belongs as a whole to the range in which it
+    /// begins, as an operation does.
     pub keep_whole: bool,
     /// Whether bytes that could not be decoded are kept.
     pub keep_payload: bool,
-    /// What files say of events.
+    /// What files say about events.
     pub descriptions: Arc<Descriptions>,
 }
 
@@ -97,17 +97,17 @@ impl Ticker<'_> {
     #[inline]
     pub(super) fn tick(&mut self, time: i64) -> ControlFlow<()> {
         self.events += 1;
-        if self.events.is_multiple_of(TICK) { self.tell(time) } else { ControlFlow::Continue(()) }
+        if self.events.is_multiple_of(TICK) { self.report(time) } else { ControlFlow::Continue(()) }
     }
 
-    /// Goes to the event of that number.
+    /// Goes on to the event with this number.
     pub(super) fn reach(&mut self, events: u64, time: i64) -> ControlFlow<()> {
         let before = std::mem::replace(&mut self.events, events);
         // Numbers may skip the multiples of a tick, so that the tick they fall into is compared.
-        if before / TICK == events / TICK { ControlFlow::Continue(()) } else { self.tell(time) }
+        if before / TICK == events / TICK { ControlFlow::Continue(()) } else { self.report(time) }
     }
 
-    fn tell(&mut self, time: i64) -> ControlFlow<()> {
+    fn report(&mut self, time: i64) -> ControlFlow<()> {
         let part = (time.saturating_sub(self.start) as f64 / self.length).clamp(0.0, 1.0);
         (self.progress)(Progress { done: self.from + self.share * part, events: self.events })
     }

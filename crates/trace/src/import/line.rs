@@ -15,10 +15,10 @@ pub(super) use super::given::GivenStack;
 use crate::early::Early;
 use crate::tracker::process::ProcessKey;
 
-/// Entries that wait at most. A trace in which stacks come later than that is malicious.
+/// Entries that may wait. A trace whose stacks come more entries later is malicious.
 const MAX_ENTRIES: usize = 1 << 20;
 
-/// Bytes of texts that wait at most, for the same reason.
+/// Bytes of texts that may wait, for the same reason.
 const MAX_TEXT: usize = 128 << 20;
 
 /// Number of an entry: the first is 0.
@@ -26,7 +26,7 @@ pub(super) type Seq = u64;
 
 /// What waits in a line, and may hold texts.
 pub(super) trait Texts {
-    /// Bytes of its texts; the same as long as it waits.
+    /// Bytes of its texts; must not change while it waits.
     fn text_bytes(&self) -> usize;
 }
 
@@ -36,9 +36,9 @@ const NO_SEQ: Seq = Seq::MAX;
 /// Whose stack an event may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum StackSource {
-    /// That of a thread.
+    /// The stack of a thread.
     Thread(u32),
-    /// That of whichever thread of a process: where it is not known who ran.
+    /// The stack of any thread of a process: where it is not known which thread ran.
     Process(u32),
 }
 
@@ -93,7 +93,7 @@ impl<T> Entry<T> {
         }
     }
 
-    /// A context switch, whose stack may name another thread than the one that comes.
+    /// A context switch, whose stack may name another thread than the one that is switched in.
     pub(super) fn of_switch(time: i64, tid: u32, cpu: u16, process: Option<ProcessKey>, row: T) -> Self {
         Self { switched_on: Some(cpu), ..Self::new(time, Some(StackSource::Thread(tid)), process, row) }
     }
@@ -120,7 +120,7 @@ struct Chain {
 pub(super) struct Attached {
     /// Stacks that found no event.
     pub unattached: u64,
-    /// Of these, stacks of a time whose events had to leave before their time, since too many waited.
+    /// Those among them whose events may have left the line too early, since too many waited.
     pub late: u64,
     /// Stacks of context switches that were found by time and thread.
     pub switches_by_thread: u64,
@@ -191,8 +191,8 @@ impl<T: Texts> Line<T> {
                     if *slot == RawStack::Empty {
                         *slot = stack.given().keep(&mut self.arena);
                     } else {
-                        // A half that is there twice is of another event of this time, which is still to
-                        // come. There is room for it, since it was taken out just now.
+                        // A second half of the same kind belongs to another event of this time, which is
+                        // still to come. There is room for it, since it was taken out just now.
                         self.early.keep(key, (half, stack));
                     }
                 }
@@ -229,8 +229,8 @@ impl<T: Texts> Line<T> {
         }
     }
 
-    /// Whose stack the one of a thread of that process and time is: that of the thread, unless only an event
-    /// waits for which it is not known who ran.
+    /// To whom a stack of this thread, process and time is given: to the thread, unless the only event that
+    /// waits is one of the process whose thread is not known.
     #[inline]
     pub(super) fn whose(&self, time: i64, tid: u32, pid: u32) -> StackSource {
         let (thread, process) = (StackSource::Thread(tid), StackSource::Process(pid));
@@ -238,8 +238,8 @@ impl<T: Texts> Line<T> {
         if self.of_processes > 0 && !waits(thread) && waits(process) { process } else { thread }
     }
 
-    /// Gives a stack to the event of that time: the first one that lacks this half. `cpu` is the processor
-    /// where the kernel logged the stack.
+    /// Gives a stack to the first event of that time that lacks this half. `cpu` is the processor where the
+    /// kernel logged the stack.
     pub(super) fn attach(
         &mut self,
         time: i64,
@@ -274,8 +274,9 @@ impl<T: Texts> Line<T> {
         attached.unattached += 1;
     }
 
-    /// Gives a stack of a thread of which no event of that time waits to the context switch of that time on
-    /// its processor, if that is the only one and lacks this half. Else it may have come before its event.
+    /// Gives a stack whose thread has no waiting event of that time to the context switch of that time on its
+    /// processor, if it is the only one and lacks this half. Otherwise the stack may have come before its
+    /// event, and is kept.
     fn attach_to_switch(&mut self, key: Key, half: Half, stack: GivenStack<'_>, cpu: Option<u16>) {
         let seq = cpu.and_then(|cpu| self.switches.get(&(key.0, cpu)).copied()).unwrap_or(NO_SEQ);
         let Self { entries, arena, first, attached, .. } = self;
@@ -318,8 +319,8 @@ impl<T: Texts> Line<T> {
         if !is_full && !self.arena.is_full(self.first) {
             return None;
         }
-        // A stack that misses its event for lack of memory is told apart from one whose event was never
-        // recorded.
+        // A stack that misses its event for lack of memory is reported otherwise than one whose event
+        // was never recorded.
         self.left_early = self.left_early.max(time);
         self.pop_any()
     }

@@ -1,5 +1,5 @@
 //! Recording sessions: those of the trace from their headers, others from what the provider of the tracing
-//! system tells.
+//! system reports.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Sessions that are held at most; Windows runs 64 at a time.
+/// Sessions that are held at a time; Windows runs 64.
 const MAX_LIVE: usize = 4096;
 
 /// Follows sessions.
@@ -84,26 +84,28 @@ impl Loggers {
         let name = fields.session.as_deref().unwrap_or_default();
         let of = name.to_lowercase();
         if kind == StartError {
-            // Mostly the name is taken: the session that has it goes on.
+            // Mostly the name is taken already, and the session that has it goes on: no row of it may end
+            // here.
             let mut failed = Logger::default();
-            tell(&mut failed, fields);
+            fill(&mut failed, fields);
             return context.tables.push(&failed, sink);
         }
         if kind == Start
             && let Some((_, before)) = self.live.remove(&of)
         {
-            // Its stop is missing: a name has one session at a time.
+            // The stop of the session before is missing: a name has one session at a time.
             context.tables.push(&before, sink)?;
         }
         let next = self.next;
         self.next += 1;
         let (_, row) = self.live.entry(of.clone()).or_insert_with(|| (next, Logger::default()));
-        tell(row, fields);
+        fill(row, fields);
         match kind {
             Start => row.start_ns = Some(ns),
             Stop | StopError => row.stop_ns = Some(ns),
             _ => {}
         }
+        // Above the limit a session is written at once, and later events of it give another row.
         let has_ended = matches!(kind, Stop | StopError) || self.live.len() > MAX_LIVE;
         if has_ended && let Some((_, ended)) = self.live.remove(&of) {
             context.tables.push(&ended, sink)?;
@@ -166,9 +168,9 @@ impl Importer for Loggers {
     ) -> Result<(), SinkError> {
         for (number, file) in learned.session.files().iter().enumerate() {
             let mask = self.masks.get(&number).copied().unwrap_or_default();
-            // What events said about the same session belongs to it.
-            let told = self.live.remove(&file.header().session_name.to_lowercase());
-            let row = of_header(file, mask, told.map(|(_, row)| row).unwrap_or_default());
+            // Events may have reported the session of the trace, too, and it has one row.
+            let live = self.live.remove(&file.header().session_name.to_lowercase());
+            let row = of_header(file, mask, live.map(|(_, row)| row).unwrap_or_default());
             context.tables.push(&row, sink)?;
         }
         let mut live: Vec<(usize, Logger)> = self.live.into_values().collect();
@@ -177,8 +179,8 @@ impl Importer for Loggers {
     }
 }
 
-/// Adds what an event says; what it does not say stays.
-fn tell(row: &mut Logger, fields: &SessionFields) {
+/// Adds what an event states; what it does not state stays.
+fn fill(row: &mut Logger, fields: &SessionFields) {
     fn keep<T>(to: &mut Option<T>, value: Option<T>) {
         if value.is_some() {
             *to = value;
@@ -203,7 +205,7 @@ fn tell(row: &mut Logger, fields: &SessionFields) {
 }
 
 /// The session of a file: what its header says, and what events said about it.
-fn of_header(file: &TraceFile, mask: GroupMask, told: Logger) -> Logger {
+fn of_header(file: &TraceFile, mask: GroupMask, reported: Logger) -> Logger {
     let h = file.header();
     let text = |text: &str| Some(text.trim()).filter(|text| !text.is_empty()).map(str::to_owned);
     Logger {
@@ -217,7 +219,7 @@ fn of_header(file: &TraceFile, mask: GroupMask, told: Logger) -> Logger {
         events_lost: Some(h.events_lost.into()),
         buffers_lost: Some(h.buffers_lost.into()),
         kernel_keywords: Some(mask.keywords()).filter(|keywords| !keywords.is_empty()),
-        ..told
+        ..reported
     }
 }
 
@@ -237,7 +239,7 @@ fn modes(mode: u32) -> String {
     parts.join("+")
 }
 
-/// Documented as logging mode constants.
+/// Bits and names, documented by Microsoft as logging mode constants.
 const MODES: &[(u32, &str)] = &[
     (0x1, "sequential"),
     (0x2, "circular"),

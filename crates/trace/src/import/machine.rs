@@ -48,7 +48,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
 /// How a date begins that was not set.
 const NO_DATE: &str = "1970-01-01T00:00:00";
 
-/// Writes what the first pass learned of the machine.
+/// Writes what the first pass learned about the machine.
 struct Machine;
 
 impl Importer for Machine {
@@ -77,7 +77,7 @@ fn items(config: &SystemConfig, clock: &Clock) -> Vec<SystemConfigItem> {
     for (topic, value) in section {
         match value {
             _ if ["physical_disks", "logical_disks", "volumes", "services", "marks"].contains(&&*topic) => {}
-            // Of a machine whose registry does not say when Windows was installed.
+            // The registry of some machines does not say when Windows was installed.
             Value::String(date) if topic == "install_utc" && date.starts_with(NO_DATE) => {}
             Value::Object(parts) if parts.values().all(Value::is_object) => {
                 for (item, (name, part)) in parts.iter().enumerate() {
@@ -139,6 +139,8 @@ fn volumes(config: &SystemConfig) -> Vec<Volume> {
         let nt_path = text(nt.trim_end_matches('\\'));
         rows.push(Volume { drive: drive(dos), nt_path, ..Volume::default() });
     }
+    // The merge step knows paths of the kernel, the kernel logger sizes and file systems. Both have the
+    // drive.
     for d in config.logical_disks.values() {
         let letter = drive(&d.letter);
         let same = |row: &&mut Volume| letter.is_some() && row.drive == letter;
@@ -165,7 +167,7 @@ fn services<'c>(config: &'c SystemConfig, directory: &'c Directory) -> impl Iter
         display_name: text(&s.display_name),
         process_name: text(&s.process),
         pid: s.pid as i32,
-        // They are listed when the recording ends.
+        // Services are listed when the recording ends, so that their process is the last one with that id.
         process_key: key(directory.process_at(s.pid, i64::MAX).filter(|_| s.pid != 0)),
     })
 }
@@ -198,7 +200,7 @@ fn is_virtual(platform: &Platform) -> bool {
         || VIRTUAL_PRODUCTS.iter().any(|name| product.contains(name))
 }
 
-/// The row of the recording, as far as the headers say.
+/// The row of the recording, as far as the headers describe it.
 pub(super) fn trace(session: &Session, config: &SystemConfig, end: i64) -> Trace {
     let Some(first) = session.earliest() else { return Trace::default() };
     let (h, clock) = (first.header(), session.clock());
@@ -242,7 +244,7 @@ mod tests {
 
     /// A registry that does not say when Windows was installed gives zero, which is no day.
     #[test]
-    fn a_day_of_installation_that_nobody_told_is_no_fact() {
+    fn an_unknown_day_of_installation_is_no_fact() {
         let days = |install_time| {
             let build_lab = Some("22621.1".to_owned());
             let config =
@@ -257,7 +259,7 @@ mod tests {
 
     /// The examples of `docs/numbers/machine.md`.
     #[test]
-    fn firmware_tells_whether_a_machine_is_virtual() {
+    fn firmware_shows_whether_a_machine_is_virtual() {
         for (manufacturer, product, expected) in [
             ("Microsoft Corporation", "Virtual Machine", true),
             ("Microsoft Corporation", "Surface Pro 7", false),

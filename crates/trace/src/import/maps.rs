@@ -22,7 +22,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Mapped files that are held at most, some 800 MiB. A trace with more of them is malicious.
+/// Mapped files that are held at a time, some 800 MiB. A trace with more of them is malicious.
 const MAX_OPEN: usize = 1 << 22;
 
 /// First address in a process.
@@ -136,7 +136,7 @@ impl Importer for Maps {
         Ok(true)
     }
 
-    /// Writes the files that are mapped.
+    /// Writes the files that are still mapped.
     fn finish(
         self: Box<Self>,
         learned: Learned<'_>,
@@ -145,6 +145,7 @@ impl Importer for Maps {
     ) -> Result<(), SinkError> {
         let end = learned.collected.end;
         context.notes.not_followed += self.dropped;
+        // A hash map has no order, and the same input has to give the same output.
         let mut open: Vec<(MapKey, Open)> = self.open.into_iter().collect();
         open.sort_unstable_by_key(|((process, base), open)| {
             (open.row.map_ns, process.map(|process| process.0), *base)
@@ -157,7 +158,7 @@ impl Importer for Maps {
     }
 }
 
-/// What unmapped it has the stack of the row itself.
+/// The stack of the unmapping is that of the row itself.
 fn pending(row: table::FileMap, map: Option<Seq>) -> Pending {
     waiting::row(row, move |row, stacks| {
         (row.map_stack_id, row.unmap_stack_id) = (stacks.of(map), stacks.own());

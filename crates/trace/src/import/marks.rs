@@ -19,7 +19,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Marks stand for themselves.
+/// Each mark is a row; nothing is kept between events.
 struct Marks;
 
 impl Importer for Marks {

@@ -52,6 +52,7 @@ impl Memory {
         if !context.range.contains(ts_ns) {
             return Ok(true);
         }
+        // No event states the memory in use: it is what none of the lists of pages has.
         let other = [m.zero, m.free, m.standby, m.modified, m.modified_no_write, m.bad];
         let other = other.into_iter().fold(0u64, u64::saturating_add).saturating_mul(self.page_bytes);
         let bytes = |pages| self.bytes(pages);
@@ -92,7 +93,7 @@ impl Memory {
                 ts_ns,
                 process_key: key(context.directory.process_at(process.pid, event.timestamp)),
                 pid: process.pid.cast_signed(),
-                // What their numbers stand for is not documented.
+                // What the numbers of parts stand for is not documented.
                 part: None,
                 working_set_bytes: bytes(process.working_set),
                 private_working_set_bytes: bytes(process.private_working_set),

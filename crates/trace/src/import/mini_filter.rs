@@ -44,17 +44,17 @@ pub(super) const DECLARATION: Declaration = Declaration {
     },
 };
 
-/// Calls that are held without an end, and names of open files. With more of them ends are missing.
+/// Calls that are held without an end, and names of open files. Where there are more, ends are missing.
 const MAX_HELD: usize = 1 << 16;
 
-/// A call of which more may be reported.
+/// A call that later events may belong to.
 #[derive(Debug)]
 struct OpenCall {
     row: MiniFilter,
     routine: u64,
     /// The event whose stack the row takes.
     stack: Option<Seq>,
-    /// Whether its end was reported, and not only that it failed.
+    /// Whether its end was reported, and not only its failure.
     is_ended: bool,
 }
 
@@ -64,7 +64,7 @@ struct MiniFilters {
     /// Whether there are calls that need names of files.
     wants_names: bool,
     open: FxHashMap<Call, OpenCall>,
-    /// The latest call on each processor: its failure and its end are reported one behind the other.
+    /// The latest call on each processor: its end and its failure are two events, one right behind the other.
     latest: FxHashMap<u16, (Call, OpenCall)>,
     /// Paths of open files, by file object.
     paths: FxHashMap<u64, Arc<str>>,
@@ -104,12 +104,12 @@ impl MiniFilters {
             self.give_up(event.timestamp, context);
         }
         if let Some(lost) = self.open.insert(read.call, call) {
-            // Its end was lost: the same addresses are another call by now.
+            // The end of the call before was lost: the same addresses belong to another call by now.
             write(lost, event.timestamp, context);
         }
     }
 
-    /// A call of which the first event came.
+    /// A call, made from its first event.
     fn call(&self, read: &Callback, event: &RawEvent<'_>, context: &mut Context<'_>) -> OpenCall {
         let time = event.timestamp;
         let tid = event.thread_id().or(context.running_on(event.cpu));
@@ -137,6 +137,7 @@ impl MiniFilters {
     /// Writes the calls that have not ended, in the order of their begins.
     fn give_up(&mut self, time: i64, context: &mut Context<'_>) {
         let mut open: Vec<OpenCall> = self.open.drain().map(|(_, call)| call).collect();
+        // A hash map has no order, and the same input has to give the same output.
         open.sort_unstable_by_key(|call| call.stack);
         open.into_iter().for_each(|call| write(call, time, context));
     }
@@ -154,7 +155,7 @@ impl Importer for MiniFilters {
             return Ok(false);
         };
         if std::mem::replace(&mut self.gaps, context.gaps) != context.gaps {
-            // Ends may be missing, and what comes next may be that of another call.
+            // Ends may be missing, and the next one may belong to another call with the same addresses.
             self.give_up(event.timestamp, context);
         }
         self.step(&read, event, context);
@@ -185,7 +186,7 @@ impl Importer for MiniFilters {
         Ok(())
     }
 
-    /// Writes the calls of which nothing more can be reported.
+    /// Writes the calls that are left.
     fn finish(
         mut self: Box<Self>,
         learned: Learned<'_>,

@@ -4,7 +4,7 @@
 //! - `importer`: what an importer declares and does; `routes`: which importer gets an event; `second_pass`:
 //!   reads events in time order and hands them to importers
 //! - `context`, `line`, `arena`, `identity`: what all importers share
-//! - `outbox`, `rows`, `waiting`, `stacks`, `nodes`: what becomes of their rows, on a second thread
+//! - `outbox`, `rows`, `waiting`, `stacks`, `nodes`: the way of their rows to the tables, on a second thread
 //! - one importer for each topic, in the list `IMPORTERS`
 //!
 //! The second pass hands rows on in batches, so that memory does not grow with the trace.
@@ -98,8 +98,8 @@ use crate::sink::Sink;
 use crate::topics::recorded;
 use importer::Declaration;
 
-/// All importers: those whose tables name things first, and last the one that gets what the others do not
-/// show. When the trace ends they finish in the opposite order, since what is open may still name threads.
+/// All importers: first those whose tables name things, last the one that gets what the others do not show.
+/// When the trace ends they finish in the opposite order: rows that are still open may name further threads.
 pub(crate) const IMPORTERS: &[&Declaration] = &[
     &second_pass::DECLARATION,
     &event_count::DECLARATION,

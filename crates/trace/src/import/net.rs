@@ -25,7 +25,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
             name: "TCP and UDP",
             answers: "how much each process sent",
             recorded_by: "NETWORKTRACE",
-            // Failures and copies, which have no rows, say that it was recorded, too.
+            // Failures and copies have no rows, but they, too, show that the keyword was recorded.
             events: &[
                 Events::KernelBetween(group::TCP, tcp::SEND, LAST_TYPE),
                 Events::KernelBetween(group::UDP, udp::SEND, LAST_TYPE),
@@ -48,9 +48,9 @@ pub(super) const DECLARATION: Declaration = Declaration {
 /// No type of these groups is higher.
 const LAST_TYPE: u8 = 38;
 
-/// Transfers stand for themselves.
+/// Each transfer is a row; nothing is kept between events.
 struct Net {
-    /// Whether the kernel logger recorded transfers; those of the provider would be the same again.
+    /// Whether the kernel logger recorded transfers; the provider reports the same transfers once more.
     has_kernel_events: bool,
 }
 

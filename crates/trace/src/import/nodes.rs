@@ -1,11 +1,12 @@
-//! The tree of the table `stack`: which row a frame on top of another row is.
+//! The tree of the table `stack`: finds the row of a frame on top of another row.
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
 use crate::mix::Mixer;
 
-/// Nodes that are recognised when they come again. Behind that many, stacks get rows anew.
+/// Nodes that are recognised when they come again. At that many, all are forgotten and stacks get new
+/// rows: some more rows in the extract instead of memory without bound.
 const MAX_NODES: usize = 1 << 23;
 
 /// The innermost frame of a stack.
@@ -59,6 +60,7 @@ impl Nodes {
         let wanted = Node { parent: outer.id, frame };
         let hash = |node: Node| mixer.mix(node.parent.into(), node.frame.into());
         let of = |index: u32| nodes.get(index as usize).copied();
+        // The depth of `NONE` wraps around, so that an outermost frame has depth 0.
         let depth = outer.depth.wrapping_add(1);
         let entry = known.entry(hash(wanted), |i| of(*i) == Some(wanted), |i| of(*i).map_or(0, hash));
         match entry {
@@ -72,7 +74,7 @@ impl Nodes {
         }
     }
 
-    /// Forgets all nodes if they are too many. Rows count on.
+    /// Forgets all nodes if they are too many. The numbers of rows go on.
     pub(super) fn forget_if_many(&mut self) -> bool {
         let is_many = self.nodes.len() >= MAX_NODES;
         if is_many {

@@ -1,16 +1,16 @@
-//! What a reader of the numbers should know of an import.
+//! What a reader of the numbers should know about an import.
 
 use super::collect::Collected;
 use super::line::Attached;
 use crate::health::diagnostic;
 use crate::table::Diagnostic;
 
-/// What importers count of what their rows do not say.
+/// What importers count because no row shows it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Notes {
     /// References to stacks that are defined nowhere.
     pub(super) unknown_keys: u64,
-    /// What was not followed since too much was there at the same time.
+    /// Things that were not followed, since too many existed at the same time.
     pub(super) not_followed: u64,
     /// Pauses of .NET programs for collections that are not in the trace.
     pub(super) pauses: u64,
@@ -23,7 +23,7 @@ pub(super) struct Notes {
 }
 
 impl Notes {
-    /// The rows of `diagnostic`; nothing is said of what did not happen.
+    /// The rows of `diagnostic`; what did not happen has none.
     pub(super) fn diagnostics(self, collected: &Collected, attached: Attached) -> Vec<Diagnostic> {
         let notes = [
             (
@@ -76,8 +76,8 @@ impl Notes {
                 "warning",
                 "object_not_followed",
                 self.not_followed,
-                "handles, objects, mapped files, commits or locks that were not followed, because too many were \
-                 there at the same time",
+                "handles, objects, mapped files, commits or locks that were not followed, because too many \
+                 existed at the same time",
             ),
             (
                 "info",
@@ -96,7 +96,7 @@ impl Notes {
                 "warning",
                 "event_kinds_together",
                 self.kinds_together,
-                "events of kinds that event_count does not tell apart, because there are too many of them",
+                "events of kinds that event_count counts in one row, because there are too many kinds",
             ),
         ];
         notes.into_iter().filter_map(|(s, kind, n, text)| diagnostic(s, kind, n, text)).collect()

@@ -10,7 +10,7 @@ use crate::interner::Interner;
 use crate::sink::{Sink, SinkError};
 use crate::table::Object;
 
-/// Objects that live at one time at most, some 500 MiB. A trace with more of them is malicious.
+/// Objects that are followed at a time, some 500 MiB. A trace with more of them is malicious.
 const MAX_LIVE: usize = 1 << 22;
 
 /// An object that lives.
@@ -36,8 +36,8 @@ impl<'t> Objects<'t> {
         Self { types, live: FxHashMap::default(), next_id: 0, names: Interner::default(), dropped: 0 }
     }
 
-    /// The object that lives at an address; a new one if none does. `ns` is the time of an event that is
-    /// about it; lists of what is open have none.
+    /// The object that lives at an address; a new one if none does. `ns` is the time of an event about the
+    /// object; a list of open handles at the end of a recording has none.
     pub(super) fn at(
         &mut self,
         address: u64,
@@ -48,7 +48,7 @@ impl<'t> Objects<'t> {
     ) -> Result<Option<i32>, SinkError> {
         let another = |live: &Live| kind.map(i32::from).zip(live.row.type_id).is_some_and(|(a, b)| a != b);
         if self.live.get(&address).is_some_and(another) {
-            // Its end is missing: an object has one type.
+            // An object keeps its type, so the end of the object before is missing.
             self.end(address, None, context, sink)?;
         }
         if let Some(live) = self.live.get_mut(&address) {
@@ -108,15 +108,15 @@ impl<'t> Objects<'t> {
         Ok(id)
     }
 
-    /// A handle to the object at an address is there.
+    /// A handle to the object at an address was opened.
     pub(super) fn opened(&mut self, address: u64) {
         if let Some(live) = self.live.get_mut(&address) {
             live.handles += 1;
         }
     }
 
-    /// A handle to an object is gone, which had that address and number. Where objects do not report their
-    /// ends, the last one ends it.
+    /// A handle to the object with this address and number was closed. Where objects do not report their
+    /// ends, the object ends with its last handle.
     pub(super) fn closed(
         &mut self,
         (address, object_id): (u64, Option<i32>),
@@ -126,7 +126,8 @@ impl<'t> Objects<'t> {
         let is_it = |live: &&mut Live| Some(live.row.object_id) == object_id;
         let Some(live) = self.live.get_mut(&address).filter(is_it) else { return Ok(()) };
         live.handles -= 1;
-        // Without events of lives nothing else ends an object, and its address would stand for it for ever.
+        // Without events of creations and deletions nothing else ends an object, and all later objects at its
+        // address would be taken for it.
         if live.handles <= 0 && !self.types.has_lives {
             return self.end(address, None, context, sink);
         }
@@ -148,6 +149,7 @@ impl<'t> Objects<'t> {
 
     /// Writes the objects that live.
     pub(super) fn finish(self, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<u64, SinkError> {
+        // A hash map has no order, and the same input has to give the same output.
         let mut rows: Vec<Object> = self.live.into_values().map(|live| live.row).collect();
         rows.sort_unstable_by_key(|row| row.object_id);
         rows.iter().try_for_each(|row| context.tables.push(row, sink))?;

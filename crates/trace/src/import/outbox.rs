@@ -11,13 +11,13 @@ use crate::sink::{Sink, SinkError};
 use crate::table::Table;
 use crate::tracker::process::ProcessKey;
 
-/// Rows of a message.
+/// Rows in a message.
 const ROWS: usize = 1024;
 
-/// Bytes of the texts of a message.
+/// Bytes of the texts in a message.
 const TEXT: usize = 1 << 20;
 
-/// Messages on their way.
+/// Messages on their way. With a bound the reader waits for a slow receiver, instead of filling the memory.
 const MESSAGES: usize = 32;
 
 /// What is sent to the thread that makes rows.
@@ -38,7 +38,7 @@ pub(super) enum Message {
 pub(super) enum Left {
     /// A row with its number.
     Row(Seq, Entry<Pending>),
-    /// The stack of a start is not asked for any more.
+    /// No row will ask for the stack of this start any more.
     Forget(Seq),
     /// Branches, which have no place in the line.
     Branches(Branches),
@@ -101,7 +101,7 @@ impl Outbox {
         if is_full { self.flush(line) } else { Ok(()) }
     }
 
-    /// Says that the stack of a start is not asked for any more.
+    /// Says that no row will ask for the stack of a start any more.
     pub(super) fn forget(&mut self, seq: Seq) {
         self.rows.push(Left::Forget(seq));
     }
@@ -137,7 +137,7 @@ impl Outbox {
 pub(super) struct Batches(SyncSender<Message>);
 
 impl Batches {
-    /// Says that everything was sent.
+    /// Says that everything was sent: without this message the receiver takes the end for a failure.
     pub(super) fn end(&self) -> Result<(), SinkError> {
         Ok(self.0.send(Message::End).map_err(|_| Gone)?)
     }

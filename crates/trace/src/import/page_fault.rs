@@ -32,7 +32,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Faults stand for themselves.
+/// Each fault is a row; nothing is kept between events.
 struct PageFaults;
 
 impl Importer for PageFaults {

@@ -1,5 +1,5 @@
-//! Memory of the kernel: each block from its allocation to its free. Their events name no thread: it is the
-//! one that runs on the processor.
+//! Memory of the kernel: each block from its allocation to its free. The events name no thread: it is the one
+//! that runs on the processor.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Blocks that are held, some 400 MiB. What is allocated beyond is counted and not followed.
+/// Blocks that are held, some 400 MiB. Further allocations are counted and not followed.
 const MAX_BLOCKS: usize = 1 << 22;
 
 /// A block by its session and address: each session has memory of its own at the same addresses.
@@ -86,10 +86,10 @@ impl Pools {
         let live = Live { block, since_ns: at.ns, process_key, thread_key, start };
         if self.live.len() >= MAX_BLOCKS && !self.live.contains_key(&key_of(&block)) {
             self.dropped += 1;
-            // Its row is written at once, for its free will not be recognised.
+            // The row is written at once, since the free of this block will not be recognised.
             not_freed(&live, "unknown", at.time, context);
         } else if let Some(before) = self.live.insert(key_of(&block), live) {
-            // Its free was lost: something else lies there now.
+            // The free of the block before was lost: another block lies at its address now.
             not_freed(&before, "replaced", at.time, context);
         }
     }
@@ -151,7 +151,7 @@ impl Importer for Pools {
         Ok(true)
     }
 
-    /// Writes what lives.
+    /// Writes the blocks that were not freed.
     fn finish(
         self: Box<Self>,
         learned: Learned<'_>,
@@ -159,6 +159,7 @@ impl Importer for Pools {
         _: &mut dyn Sink,
     ) -> Result<(), SinkError> {
         context.notes.not_followed += self.dropped;
+        // A hash map has no order, and the same input has to give the same output.
         let mut live: Vec<Live> = self.live.into_values().collect();
         live.sort_unstable_by_key(|live| (live.since_ns, key_of(&live.block)));
         for live in live {

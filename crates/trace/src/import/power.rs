@@ -35,7 +35,7 @@ struct Open {
     idle: Option<(i64, u32)>,
     /// How it is parked, since when.
     parked: Option<(i64, Parking)>,
-    /// Whether anything was said about parking.
+    /// Whether any event reported parking.
     is_parking_known: bool,
 }
 
@@ -64,8 +64,8 @@ impl Importer for Power<'_> {
         let Some(state) = idle::state(event.payload()) else { return Ok(false) };
         let now = context.ns(event.timestamp);
         let open = self.open.entry(event.cpu).or_default();
-        // An exit without its entry belongs to a sleep that began before the trace or whose begin was lost:
-        // nothing is made up.
+        // An exit without its entry ends a sleep that began before the trace, or whose start was lost. It
+        // gets no row: a start would be made up.
         let before = std::mem::replace(&mut open.idle, is_enter.then_some((now, state)));
         if let Some((start, state)) = before {
             slept(event.cpu, (start, now), state, context, sink)?;
@@ -83,7 +83,7 @@ impl Importer for Power<'_> {
                 if let Some(cpu) = cores.index(number) {
                     self.requested(cpu, now, mhz, context, sink)?;
                 }
-                // It reports limits, too.
+                // The event reports limits that no row shows, so it stays an event of its own.
                 Ok(false)
             }
             Some(Event::Delivered(delivered)) => {
@@ -164,8 +164,8 @@ impl Power<'_> {
         }
     }
 
-    /// The speed is the mean since the event before, or of the time that the event reports. Returns whether
-    /// the speed is known.
+    /// Takes a measured speed: the mean since the event before, or over the time that the event reports.
+    /// Returns whether the speed is known.
     fn delivered(
         &mut self,
         cpu: u16,
@@ -181,13 +181,13 @@ impl Power<'_> {
         let mhz = delivered.mhz.or_else(of_percent);
         let open = self.open.entry(cpu).or_default();
         let before = open.delivered_until.replace(now);
-        let told = delivered.duration_us.and_then(|us| i64::try_from(us).ok()).filter(|us| *us > 0);
-        let told = told.map(|us| now.saturating_sub(us.saturating_mul(1000)));
-        let start = match (told, before) {
+        let reported = delivered.duration_us.and_then(|us| i64::try_from(us).ok()).filter(|us| *us > 0);
+        let reported = reported.map(|us| now.saturating_sub(us.saturating_mul(1000)));
+        let start = match (reported, before) {
             // Both bounds hold: stretches of one processor must not overlap, and an event speaks for no
             // longer than it says.
-            (Some(told), Some(before)) => Some(told.max(before)),
-            (told, before) => told.or(before),
+            (Some(reported), Some(before)) => Some(reported.max(before)),
+            (reported, before) => reported.or(before),
         };
         let percent = i32::try_from(delivered.percent).ok();
         if let Some((start, mhz)) = start.zip(mhz) {
@@ -196,7 +196,7 @@ impl Power<'_> {
         Ok(mhz.is_some())
     }
 
-    /// A processor is parked in that way from now on, or not at all.
+    /// A processor is parked in this way from now on, or not parked at all.
     fn park(
         &mut self,
         cpu: u16,
@@ -227,10 +227,10 @@ impl Power<'_> {
     ) -> Result<(), SinkError> {
         let open = self.open.entry(cpu).or_default();
         if !open.is_parking_known {
-            // It was parked when the trace began.
+            // Nothing reported how the processor was parked, so it was parked when the trace began.
             open.parked = Some((0, how.unwrap_or(Parking::Parked)));
         }
-        // A processor may be kept parked for two reasons; that one of them is gone does not end the other.
+        // A processor may be parked for two reasons; the end of one of them does not end the other.
         let is_other = open.parked.zip(how).is_some_and(|((_, is), was)| is != was);
         if is_other { Ok(()) } else { self.park(cpu, now, None, context, sink) }
     }
@@ -251,7 +251,7 @@ fn ran(
     context: &mut Context<'_>,
     sink: &mut dyn Sink,
 ) -> Result<(), SinkError> {
-    // A speed of 0 is none.
+    // Speed 0 stands for one that is not known.
     let Some(mhz) = i32::try_from(mhz).ok().filter(|mhz| *mhz > 0) else { return Ok(()) };
     let Some((start_ns, stop_ns)) = part(time, context.range) else { return Ok(()) };
     let row = CpuFrequency { cpu: cpu.into(), start_ns, stop_ns, mhz, kind, performance_percent };

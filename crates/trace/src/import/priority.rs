@@ -39,7 +39,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Changes stand for themselves.
+/// Each change is a row; nothing is kept between events.
 struct Priorities;
 
 impl Importer for Priorities {
@@ -59,7 +59,7 @@ impl Importer for Priorities {
             return Ok(true);
         }
         let of = context.of_thread(change.tid, time);
-        // These events name the thread that changes, not the one that changes it.
+        // These events name the thread whose priority changes, not the one that changes it.
         let actor = context.running_on(event.cpu);
         let by = actor.map(|tid| context.of_thread(tid, time));
         let row = ThreadPriority {

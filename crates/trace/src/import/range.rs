@@ -15,7 +15,7 @@ impl Range {
     /// Everything.
     pub const ALL: Self = Self { start_ns: i64::MIN, end_ns: i64::MAX };
 
-    /// What lies in it of a trace that was cut to a part.
+    /// The part of it that lies in a trace that was cut.
     pub(crate) fn within(self, mark: Option<CutMark>) -> Self {
         mark.map_or(self, |CutMark { start_ns, end_ns }| Self {
             start_ns: self.start_ns.max(start_ns),

@@ -1,5 +1,4 @@
-//! Operations on the registry. Where a key lies is reported by control blocks, whose names the first pass
-//! learned.
+//! Operations on the registry. Events name a key by its control block, whose path the first pass learned.
 
 use std::sync::Arc;
 
@@ -24,7 +23,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
         name: "registry",
         answers: "which keys were read",
         recorded_by: "REGISTRY",
-        // Hives and transactions, which have no rows, say that it was recorded, too.
+        // Hives and transactions have no rows, but they, too, show that the registry was recorded.
         events: &[Events::KernelBetween(group::REGISTRY, opcode::CREATE, LAST_TYPE)],
         tables: &[RegistryIo::TABLE, RegistryKey::TABLE],
     }],
@@ -42,7 +41,7 @@ const MAX_PATH: usize = 8192;
 /// The key that the name of a row is relative to.
 pub(super) type Base = Option<Arc<str>>;
 
-/// Operations stand for themselves.
+/// Each operation is a row; nothing is kept between events.
 struct Registry;
 
 impl Importer for Registry {
@@ -74,13 +73,14 @@ fn operation(
         Begin::Elapsed(ticks) => end.saturating_sub(ticks),
     };
     let is_in_order = start <= end;
+    // A damaged start would put the row far outside the order of the table.
     let start = if is_in_order { start } else { end };
     let (start_ns, end_ns) = (context.ns(start), context.ns(end));
     if !context.range.contains(start_ns) {
         return;
     }
     let keys = &context.directory.registry_keys;
-    // The key is there when the operation begins, and may be gone when it ends.
+    // The key exists when the operation begins, and may be gone when it ends.
     let base = keys.path(read.block, start).or_else(|| keys.path(read.block, end)).map(Arc::clone);
     let is_value = names_value(opcode);
     let text = Some(read.name.as_str()).filter(|text| !text.is_empty());
@@ -127,8 +127,8 @@ fn is_rooted(text: &str) -> bool {
     text.starts_with('\\')
 }
 
-/// Puts the path of the row together. Done when the row is written: until then the path of its base is held
-/// once for all rows.
+/// Puts the path of the row together, only when the row is written: until then all rows share one copy of the
+/// path of their base.
 fn complete(row: &mut RegistryIo, base: Base) {
     row.key = joined(base, row.key.take());
     row.is_whole_key = row.key.as_deref().is_some_and(is_rooted);

@@ -12,7 +12,7 @@ use crate::declared::{Events, KINDS, kind};
 pub(super) struct Route {
     /// Who takes it.
     pub(super) taker: Option<usize>,
-    /// Who hears of it before.
+    /// Who hears of it before it is taken.
     pub(super) hearers: Vec<usize>,
 }
 
@@ -32,11 +32,11 @@ pub(super) struct Routes {
 #[derive(Debug, Default)]
 struct OfProvider {
     by_id: FxHashMap<u16, Route>,
-    /// Of all other ids.
+    /// The route of all other ids.
     others: Route,
 }
 
-/// Whether each kind of kernel events has one taker at most.
+/// Whether no kind of kernel events has two takers.
 #[expect(clippy::indexing_slicing, reason = "done when this is compiled: what is outside does not compile")]
 pub(super) const fn have_one_taker(mut importers: &[&Declaration]) -> bool {
     let mut is_taken = [false; KINDS];
@@ -72,8 +72,8 @@ impl Routes {
         };
         let add_hearer = |route: &mut Route, of| route.hearers.push(of);
         let set_taker = |route: &mut Route, of| route.taker = Some(of);
-        // What an importer claims of a whole provider holds for its single ids, too, whoever named them
-        // first.
+        // A claim to a whole provider holds for its single ids as well. So those claims come first, and
+        // routes of single ids start as copies of them.
         for is_whole in [true, false] {
             for (of, importer) in importers.iter().enumerate() {
                 let of_round = |events: &&Events| matches!(events, Events::Provider(_, [])) == is_whole;
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn topics_are_told_by_events_that_their_importer_gets_or_the_first_pass_reads() {
+    fn topics_are_recognized_by_events_that_their_importer_gets_or_the_first_pass_reads() {
         for importer in IMPORTERS {
             for topic in importer.topics {
                 let of_kernel = |events: &&Events| matches!(events, Events::Kernel(..));

@@ -20,11 +20,12 @@ pub(super) struct Rows<'d> {
     tables: Tables,
     /// Stacks of starts, until the rows that take them come.
     starts: FxHashMap<Seq, i32>,
-    /// How often each branch was met, by process and the frames of both ends.
+    /// How often each branch was recorded, by process and the frames of both ends.
     branches: FxHashMap<(Option<ProcessKey>, u32, u32), i64>,
 }
 
-/// Distinct branches that are held; behind that many, rows are written and the same branch gets another row.
+/// Distinct branches that are held. At that many, their rows are written, and a branch that comes again gets
+/// another row.
 const MAX_BRANCHES: usize = 1 << 20;
 
 impl<'d> Rows<'d> {
@@ -37,8 +38,8 @@ impl<'d> Rows<'d> {
         }
     }
 
-    /// Takes everything that is sent, and hands on rows. Where the sender goes before it said that all was
-    /// sent, rows that were not handed on yet are dropped.
+    /// Takes everything that is sent, and hands on rows. If the sender goes away without [`Message::End`],
+    /// rows that were not handed on yet are dropped: the import has failed.
     pub(super) fn run(mut self, messages: Receiver<Message>, sink: &mut dyn Sink) -> Result<(), SinkError> {
         for message in messages {
             match message {
@@ -83,6 +84,7 @@ impl<'d> Rows<'d> {
 
     fn write_branches(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
         let mut rows: Vec<_> = self.branches.drain().collect();
+        // A hash map has no order, and the same input has to give the same output.
         rows.sort_unstable_by_key(|(ends, _)| *ends);
         rows.into_iter().try_for_each(|((process, from, to), count)| {
             let (from_frame_id, to_frame_id) = (from as i32, to as i32);

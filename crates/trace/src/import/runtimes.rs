@@ -24,10 +24,10 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Runtimes that are noted at most.
+/// Runtimes that are remembered; a malicious file can list any number of them.
 const MAX_RUNTIMES: usize = 1 << 16;
 
-/// Notes each runtime once: a process that started in the trace is listed at its end again.
+/// Notes each runtime once: the rundown at the end of the trace lists those again that started in it.
 #[derive(Debug, Default)]
 struct Runtimes {
     known: FxHashSet<(Option<ProcessKey>, u16)>,
@@ -41,35 +41,36 @@ impl Importer for Runtimes {
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
-        let Some(told) = RuntimeInformation::parse(event.payload()) else { return Ok(()) };
+        let Some(information) = RuntimeInformation::parse(event.payload()) else { return Ok(()) };
         let process = event.process_id().and_then(|pid| context.directory.process_at(pid, event.timestamp));
-        if self.known.len() >= MAX_RUNTIMES || !self.known.insert((process, told.clr_instance)) {
+        if self.known.len() >= MAX_RUNTIMES || !self.known.insert((process, information.clr_instance)) {
             return Ok(());
         }
-        // A process of the range may be listed behind it.
+        // The range is not checked: a process of the range may be listed only behind it, in the rundown at
+        // the end of the trace.
         let is_start = event.provider() == clr::RUNTIME;
-        let row = row(told, process, is_start.then(|| context.ns(event.timestamp)));
+        let row = row(information, process, is_start.then(|| context.ns(event.timestamp)));
         context.tables.push(&row, sink)
     }
 }
 
-fn row(told: RuntimeInformation, process: Option<ProcessKey>, start_ns: Option<i64>) -> DotnetRuntime {
+fn row(information: RuntimeInformation, process: Option<ProcessKey>, start_ns: Option<i64>) -> DotnetRuntime {
     let version = |parts: [u16; 4]| parts.map(|part| part.to_string()).join(".");
     let text = |text: String| Some(text).filter(|text| !text.is_empty());
     DotnetRuntime {
         process_key: key(process),
-        clr_instance: told.clr_instance.into(),
-        flavour: match told.sku {
+        clr_instance: information.clr_instance.into(),
+        flavour: match information.sku {
             1 => Some("framework"),
             2 => Some("core"),
             _ => None,
         },
-        version: version(told.vm_version),
-        library_version: version(told.bcl_version),
+        version: version(information.vm_version),
+        library_version: version(information.bcl_version),
         start_ns,
-        path: text(told.runtime_dll),
-        command_line: text(told.command_line),
-        startup_mode: told.startup_mode.into(),
-        startup_flags: told.startup_flags.into(),
+        path: text(information.runtime_dll),
+        command_line: text(information.command_line),
+        startup_mode: information.startup_mode.into(),
+        startup_flags: information.startup_flags.into(),
     }
 }

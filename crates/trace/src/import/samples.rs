@@ -95,7 +95,7 @@ impl Importer for Samples {
         {
             self.interval_ns = ns(interval.new);
         }
-        // Those that report the interval at both ends of a recording were read by the first pass.
+        // Events that report the interval at both ends of a recording were read by the first pass.
         Ok(true)
     }
 }

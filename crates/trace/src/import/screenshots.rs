@@ -26,15 +26,15 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Clicks, keys and reported pictures that are kept at most, of each kind.
+/// Inputs (clicks and keys) that are kept, and as many reported pictures.
 const MAX_KEPT: usize = 100_000;
-/// Most characters of a button, key or name that are kept: more than a file system allows.
+/// Characters of a button, key or name that are kept: more than a file system allows.
 const MAX_TEXT: usize = 260;
 const SECOND: i64 = 1_000_000_000;
 const DAY: i64 = 86_400 * SECOND;
-/// The reaction to a click is looked at so much later.
+/// The picture of the reaction is taken this much later than the click.
 const REACTION_NS: i64 = SECOND / 2;
-/// A picture of the timer can be that much older than the trace.
+/// A picture that was taken by the timer can be this much older than the trace.
 const BEFORE: i64 = 3600 * SECOND;
 
 /// A picture in the folder beside a trace.
@@ -50,7 +50,7 @@ pub struct Picture {
     pub modified: Option<i64>,
 }
 
-/// Follows the events.
+/// Follows the events of the recording tool.
 #[derive(Debug, Default)]
 struct HookEvents {
     reader: HookReader,
@@ -66,8 +66,8 @@ impl HookEvents {
             HookEvent::Key { number, key } => (number, Input { ns, is_key: true, text: cut(&key), at: None }),
             HookEvent::Picture { path } => {
                 let name = cut(path.rsplit(['\\', '/']).next().unwrap_or_default());
-                if self.inputs.told.len() < MAX_KEPT && !name.is_empty() {
-                    self.inputs.told.entry(name).or_insert(ns);
+                if self.inputs.pictures.len() < MAX_KEPT && !name.is_empty() {
+                    self.inputs.pictures.entry(name).or_insert(ns);
                 }
                 return;
             }
@@ -110,13 +110,13 @@ fn cut(text: &str) -> String {
 /// What the name of a picture says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Name {
-    /// Of a click or key.
+    /// The picture of a click or key.
     Input(i32),
-    /// Half a second behind it.
+    /// The picture half a second behind a click or key.
     Reaction(i32),
-    /// Of the enter key.
+    /// The picture of the enter key.
     Enter(i32),
-    /// Of the timer, at that time of day in nanoseconds.
+    /// A picture of the timer, with its time of day in nanoseconds.
     Timer(Option<i64>),
     Other,
 }
@@ -175,7 +175,7 @@ pub fn write(
 /// The rows: pictures in the folder, then those that are only reported.
 fn screenshots(inputs: &Inputs, trace: &Trace, pictures: &[Picture], range: Range) -> Vec<Screenshot> {
     let there: BTreeSet<&str> = pictures.iter().map(|picture| picture.name.as_str()).collect();
-    let missing = inputs.told.keys().filter(|name| !there.contains(name.as_str()));
+    let missing = inputs.pictures.keys().filter(|name| !there.contains(name.as_str()));
     let rows = pictures.iter().map(|picture| row(inputs, trace, &picture.name, Some(picture)));
     let mut rows: Vec<Screenshot> = rows.chain(missing.map(|name| row(inputs, trace, name, None))).collect();
     rows.retain(|row| row.ts_ns.is_none_or(|ns| range == Range::ALL || range.contains(ns)));
@@ -222,7 +222,7 @@ fn time(
         let later = if matches!(name, Name::Reaction(_)) { REACTION_NS } else { 0 };
         return Some((input.ns.saturating_add(later), "event"));
     }
-    if let Some(ns) = inputs.told.get(file_name) {
+    if let Some(ns) = inputs.pictures.get(file_name) {
         return Some((*ns, "event"));
     }
     if let Name::Timer(Some(of_day)) = name
@@ -234,12 +234,14 @@ fn time(
     Some((written, "modified"))
 }
 
-/// Nanoseconds from the start of a trace to the next time of day of its machine; one shortly before the start
-/// is that of the same day.
+/// Nanoseconds from the start of a trace to a time of day on its machine. A time shortly before the start is
+/// that of the same day, any other one the next.
 fn of_timer(of_day: i64, trace: &Trace) -> Option<i64> {
     let bias = i64::from(trace.time_zone_bias_minutes?).checked_mul(60 * SECOND / 100)?;
+    // The name has the local time of the recorded machine, the trace starts at a time in UTC.
     let local = trace.start_filetime.checked_sub(bias)?;
     let start_of_day = local.rem_euclid(DAY / 100).checked_mul(100)?;
+    // The name has no date: the result lies from an hour before the start to 23 hours behind it.
     Some((of_day - start_of_day + BEFORE).rem_euclid(DAY) - BEFORE)
 }
 
@@ -248,7 +250,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_why_a_picture_was_taken() {
+    fn names_say_why_a_picture_was_taken() {
         for (name, expected) in [
             ("Screenshot_17.jpg", Name::Input(17)),
             ("screenshot_17After500ms.JPG", Name::Reaction(17)),

@@ -69,7 +69,8 @@ pub(super) fn run(
         let made = maker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         Ok::<_, ImportError>((read, made))
     })?;
-    // Where rows could not be made, that is why reading stopped.
+    // If making rows failed, reading stopped because of that, and its own error only says that nobody takes
+    // the rows.
     made.map_err(ImportError::Sink)?;
     let (pass, inputs, diagnostics) = read?;
     let mut damage = session.damage().clone();
@@ -153,6 +154,7 @@ impl<'a> Importers<'a> {
             None => routes.of_other(event),
         };
         if let Some(Route { taker, hearers }) = route {
+            // Hearers come first: a gap that one of them finds has to be known to the taker of this event.
             for hearer in hearers {
                 if let Some((declared, importer)) = all.get_mut(*hearer) {
                     context.tables.declare(declared.tables);
@@ -165,7 +167,7 @@ impl<'a> Importers<'a> {
                 return Ok(());
             }
         }
-        // The last one gets what the others do not show.
+        // The last importer gets what the others do not show.
         let Some(rest) = all.last_mut() else { return Ok(()) };
         take(rest, hook, event, context, sink).map(|_| ())
     }
@@ -178,6 +180,8 @@ impl<'a> Importers<'a> {
     ) -> Result<(Inputs, Vec<Diagnostic>), SinkError> {
         let mut context = self.context;
         let attached = context.attached();
+        // The importers of processes and threads come last: rows that the others still write name further
+        // ones.
         for (declared, importer) in self.all.into_iter().rev() {
             context.tables.declare(declared.tables);
             importer.finish(learned, &mut context, sink)?;

@@ -30,10 +30,10 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Values that are longer are no settings.
+/// Bytes of a value; a longer one is no setting, and stays an event of its own.
 const MAX_BYTES: usize = 4096;
 
-/// Settings stand for themselves.
+/// Each setting is a row; nothing is kept between events.
 struct Settings;
 
 impl Importer for Settings {

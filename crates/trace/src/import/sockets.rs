@@ -29,11 +29,11 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Sockets that are followed at the same time. When there are more, all of them are written, and what comes
-/// later of them are further rows.
+/// Sockets that are followed at the same time. When there are more, all of them are written, and later events
+/// of the same sockets give further rows.
 const MAX_OPEN: usize = 1 << 18;
 
-/// Failures are statuses with both of these bits.
+/// The severity bits of an NTSTATUS: errors have both of them.
 const ERROR: u32 = 0xC000_0000;
 
 /// Follows sockets by the address of their endpoint.
@@ -51,33 +51,34 @@ impl Importer for Sockets {
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
-        let Some(told) = self.reader.read(event, &mut context.decoder) else { return Ok(()) };
+        let Some(socket_event) = self.reader.read(event, &mut context.decoder) else { return Ok(()) };
         let ns = context.ns(event.timestamp);
-        let is_new = told.operation == Operation::Create && told.stage == Stage::Enter;
-        if is_new && let Some(row) = self.open.remove(&told.endpoint) {
-            // The close of the one before was lost.
+        let is_new = socket_event.operation == Operation::Create && socket_event.stage == Stage::Enter;
+        if is_new && let Some(row) = self.open.remove(&socket_event.endpoint) {
+            // The address was used again, so the close of the socket before was lost.
             write(&row, context, sink)?;
         } else if self.open.len() >= MAX_OPEN {
             self.write_all(context, sink)?;
         }
         let actor = Actor::of(event, context);
-        let created_for = told.pid.filter(|pid| *pid != 0);
+        let created_for = socket_event.pid.filter(|pid| *pid != 0);
         let created_for = created_for.and_then(|pid| context.directory.process_at(pid, event.timestamp));
-        let row = self.open.entry(told.endpoint).or_insert_with(|| Socket {
-            endpoint: told.endpoint as i64,
+        let row = self.open.entry(socket_event.endpoint).or_insert_with(|| Socket {
+            endpoint: socket_event.endpoint as i64,
             first_ns: ns,
             ..Socket::default()
         });
-        // Data that comes in is reported by whichever thread runs; requests are those of the process.
-        if told.stage != Stage::Internal {
+        // Incoming data is reported in the context of whichever thread runs; only requests come from a thread
+        // of the process.
+        if socket_event.stage != Stage::Internal {
             row.process_key = key(created_for).or(row.process_key).or(key(actor.process));
         }
-        happened(row, &told, ns);
-        if told.stage == Stage::Exit && context.range.contains(ns) {
-            count(row, &told);
+        happened(row, &socket_event, ns);
+        if socket_event.stage == Stage::Exit && context.range.contains(ns) {
+            count(row, &socket_event);
         }
-        let is_closed = told.operation == Operation::Close && told.stage == Stage::Exit;
-        if is_closed && let Some(row) = self.open.remove(&told.endpoint) {
+        let is_closed = socket_event.operation == Operation::Close && socket_event.stage == Stage::Exit;
+        if is_closed && let Some(row) = self.open.remove(&socket_event.endpoint) {
             return write(&row, context, sink);
         }
         Ok(())
@@ -96,32 +97,33 @@ impl Importer for Sockets {
 impl Sockets {
     fn write_all(&mut self, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
         let mut rows: Vec<Socket> = self.open.drain().map(|(_, row)| row).collect();
+        // A hash map has no order, and the same input has to give the same output.
         rows.sort_unstable_by_key(|row| (row.first_ns, row.endpoint));
         rows.iter().try_for_each(|row| write(row, context, sink))
     }
 }
 
 /// Adds a completed request to the sums.
-fn count(row: &mut Socket, told: &SocketEvent) {
-    if let Some(failure) = told.status.filter(|status| status & ERROR == ERROR) {
+fn count(row: &mut Socket, socket_event: &SocketEvent) {
+    if let Some(failure) = socket_event.status.filter(|status| status & ERROR == ERROR) {
         row.failures += 1;
         row.last_failure = Some(failure as i32);
     }
-    let (count, sum) = match told.operation {
+    let (count, sum) = match socket_event.operation {
         Operation::Send => (&mut row.sends, &mut row.send_bytes),
         Operation::Receive => (&mut row.receives, &mut row.receive_bytes),
         _ => return,
     };
     *count += 1;
-    *sum = sum.saturating_add(i64::try_from(told.bytes.unwrap_or_default()).unwrap_or(i64::MAX));
+    *sum = sum.saturating_add(i64::try_from(socket_event.bytes.unwrap_or_default()).unwrap_or(i64::MAX));
 }
 
-/// Takes what became of the socket.
-fn happened(row: &mut Socket, told: &SocketEvent, ns: i64) {
-    match (told.operation, told.stage) {
+/// Notes what happened to the socket: creation, connection, addresses and close.
+fn happened(row: &mut Socket, socket_event: &SocketEvent, ns: i64) {
+    match (socket_event.operation, socket_event.stage) {
         (Operation::Create, Stage::Enter) => {
             row.create_ns = Some(ns);
-            if let Some((family, socket_type, protocol)) = told.kind {
+            if let Some((family, socket_type, protocol)) = socket_event.kind {
                 row.address_family = i32::try_from(family).ok();
                 row.socket_type = i32::try_from(socket_type).ok();
                 row.protocol = i32::try_from(protocol).ok();
@@ -132,21 +134,21 @@ fn happened(row: &mut Socket, told: &SocketEvent, ns: i64) {
         (Operation::Connect, Stage::Enter) => _ = row.connect_ns.get_or_insert(ns),
         (Operation::Connect, Stage::Exit) => {
             row.connected_ns = Some(ns);
-            row.connect_status = told.status.map(|status| status as i32);
+            row.connect_status = socket_event.status.map(|status| status as i32);
         }
         _ => {}
     }
-    let address = match told.operation {
+    let address = match socket_event.operation {
         Operation::Connect => &mut row.remote_address,
         Operation::Bind => &mut row.local_address,
         _ => return,
     };
-    if let Some(told) = &told.address {
-        *address = Some(told.clone());
+    if let Some(text) = &socket_event.address {
+        *address = Some(text.clone());
     }
 }
 
-/// Writes a socket that was there in the part of the trace that is extracted.
+/// Writes a socket that existed in the part of the trace that is extracted.
 fn write(row: &Socket, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
     let range = context.range;
     if row.first_ns > range.end_ns || row.close_ns.is_some_and(|ns| ns < range.start_ns) {

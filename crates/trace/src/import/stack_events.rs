@@ -1,4 +1,4 @@
-//! Stacks, which are events of their own, on their way to the events that they belong to.
+//! Stacks, which are events of their own: gives them to the events that they belong to.
 
 use etwkit_decode::kernel::stack::{self, Owner, opcode};
 use etwkit_decode::kernel::{Hook, group};
@@ -18,7 +18,7 @@ const STACKS: Events =
 pub(super) const DECLARATION: Declaration = Declaration {
     takes: &[
         STACKS,
-        // What keys stand for was learned by the first pass.
+        // The first pass learned which stacks keys stand for.
         Events::Kernel(group::STACK, &[opcode::KEY_CREATE, opcode::KEY_DELETE, opcode::KEY_RUNDOWN]),
     ],
     // Written on the thread that makes rows, as far as rows need them.
@@ -43,7 +43,7 @@ struct StackEvents<'k> {
     keys: &'k StackKeys,
     /// References to stacks that are defined nowhere.
     unknown_keys: u64,
-    /// Memory of one stack.
+    /// Memory for the addresses of one stack, used again for each.
     addresses: Vec<u64>,
 }
 

@@ -15,7 +15,7 @@ use crate::tracker::method::MethodTracker;
 use crate::tracker::process::ProcessKey;
 use crate::tracker::stack::{StackId, StackTree};
 
-/// What a frame is distinguished by: module, address, method.
+/// What distinguishes frames: module, address, method.
 type FrameKey = (Option<u32>, u64, Option<u32>);
 
 /// Distinct frames that are recognised when they come again, and stacks of one process.
@@ -43,7 +43,7 @@ pub(super) struct Stacks<'d> {
     methods: &'d MethodTracker,
     /// Position of the first method of each process id among all methods.
     first_method: &'d FxHashMap<u32, u32>,
-    /// Whose code methods are that lie in no image.
+    /// The assemblies of methods whose code lies in no image.
     assemblies: &'d Assemblies,
     epochs: Epochs,
     /// The stacks that keys stand for.
@@ -54,7 +54,7 @@ pub(super) struct Stacks<'d> {
     frames: FxHashMap<FrameKey, u32>,
     next_frame: u32,
     nodes: Nodes,
-    /// By process, the one without first.
+    /// By process; the first one is for rows without a process.
     memos: Vec<Memo>,
     addresses: Vec<u64>,
     frame_rows: Vec<Frame>,
@@ -70,10 +70,10 @@ struct Half {
     id: StackId,
 }
 
-/// What is known of a process while its modules stay as they are.
+/// Frames and stacks of a process that were looked up, for as long as its modules stay as they are.
 #[derive(Debug, Default)]
 struct Memo {
-    /// Raw times between which they do, the latter not included.
+    /// Raw times between which the modules stay as they are; the end is not included.
     from: i64,
     until: i64,
     frames: FxHashMap<u64, u32>,
@@ -108,7 +108,7 @@ impl<'d> Stacks<'d> {
         }
     }
 
-    /// Takes addresses that stacks of the rows to come lie in.
+    /// Takes a chunk with addresses of stacks of later rows.
     pub(super) fn add(&mut self, chunk: Chunk) {
         self.chunks.add(chunk);
     }
@@ -144,8 +144,8 @@ impl<'d> Stacks<'d> {
         Some(self.of_halves(place, halves))
     }
 
-    /// Row of the stack whose kernel half is missing, with the address at which the kernel was on top of its
-    /// user half.
+    /// Row of a stack whose kernel half is missing: its user half, with the address in the kernel that was
+    /// sampled on top.
     pub(super) fn without_kernel_half(&mut self, place: Viewpoint, address: u64, user: RawStack) -> i32 {
         self.make_room();
         let innermost = Half { is_keyed: false, id: self.whole.intern(&[address]) };
@@ -154,6 +154,7 @@ impl<'d> Stacks<'d> {
     }
 
     fn make_room(&mut self) {
+        // Done before a stack is looked up, since clearing the tree makes the ids of its halves invalid.
         if self.whole.len() > MAX_WHOLE {
             self.whole.clear();
             self.forget_stacks();
@@ -219,6 +220,7 @@ impl<'d> Stacks<'d> {
         if index >= self.memos.len() {
             self.memos.resize_with(index + 1, Memo::default);
         }
+        // Taken out, since a look-up that fails needs all of `self` to make rows.
         let mut memo = self.memos.get_mut(index).map(std::mem::take).unwrap_or_default();
         if !(memo.from..memo.until).contains(&place.time) {
             (memo.from, memo.until) = self.epochs.around(place);
@@ -298,7 +300,7 @@ impl<'d> Stacks<'d> {
         for row in self.stack_rows.drain(..) {
             self.stack_out.push(&row, sink)?;
         }
-        // Between two events nothing holds on to a node, but for what the processes remember.
+        // Between two events only the memories of processes refer to nodes.
         if self.nodes.forget_if_many() {
             self.forget_stacks();
         }
@@ -330,7 +332,7 @@ impl Epochs {
                 None => &mut epochs.kernel,
                 Some(process) => epochs.processes.entry(process).or_default(),
             };
-            // At the time of the unload it still counts as loaded.
+            // An image still counts as loaded at the time of its unload, so the change comes one tick later.
             list.extend(image.load.into_iter().chain(image.unload.map(|t| t.saturating_add(1))));
         }
         for (pid, times) in methods.changes() {

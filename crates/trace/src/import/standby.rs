@@ -45,7 +45,7 @@ impl Importer for Standby {
         let ns = context.ns(event.timestamp);
         match read {
             Event::Enter(enter) => {
-                // The exit of the one before was lost.
+                // The exit of the stay before was lost: a machine is in standby once at a time.
                 self.give_up(context, sink)?;
                 self.open = Some(Box::new(entered(ns, enter)));
                 Ok(())
@@ -83,25 +83,26 @@ fn entered(ns: i64, enter: Enter) -> table::Standby {
 }
 
 fn left(row: &mut table::Standby, ns: i64, exit: Exit) {
-    let told = |us: u64| i64::try_from(us).ok()?.checked_mul(1000);
-    let duration = told(exit.duration_us);
+    let nanoseconds = |us: u64| i64::try_from(us).ok()?.checked_mul(1000);
+    let duration = nanoseconds(exit.duration_us);
     row.exit_ns = Some(ns);
+    // The clock of the trace may stand still in standby, so the reported duration is a column of its own.
     row.duration_ns = row.enter_ns.map_or(duration, |enter| Some(ns.saturating_sub(enter)));
     row.exit_reason = Some(exit.reason as i32);
     row.exit_reason_name = reason_name(exit.reason);
     row.told_duration_ns = duration;
-    row.drips_ns = told(exit.drips_us);
+    row.drips_ns = nanoseconds(exit.drips_us);
     row.non_drips_ns = duration.zip(row.drips_ns).map(|(all, drips)| all.saturating_sub(drips));
-    row.first_drips_ns = told(exit.first_drips_us);
+    row.first_drips_ns = nanoseconds(exit.first_drips_us);
     row.drips_transitions = Some(exit.drips_transitions.into());
-    row.activated_ns = told(exit.activated_us);
-    row.active_ns = told(exit.active_us);
+    row.activated_ns = nanoseconds(exit.activated_us);
+    row.active_ns = nanoseconds(exit.active_us);
     row.energy_drain = Some(exit.energy_drain.into());
     row.is_audio_playing = exit.is_audio_playing;
     row.is_on_ac = exit.is_on_ac;
 }
 
-/// Writes a stay that lies in the part of the trace that is extracted, at least with one end.
+/// Writes a stay if some of it lies in the part of the trace that is extracted.
 fn write(row: &table::Standby, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
     let range = context.range;
     let begin = row.enter_ns.unwrap_or(i64::MIN);

@@ -32,14 +32,15 @@ const READY: Events = Events::Kernel(group::THREAD, &[opcode::READY_THREAD]);
 pub(super) const DECLARATION: Declaration = Declaration {
     takes: &[SWITCHES, READY],
     hears: &[
-        // They take processors from threads.
+        // DPCs and interrupts take processors from threads.
         dpc::EVENTS,
-        // Whoever follows calls, or asks who runs, has to know of gaps in front of them.
+        // Importers that follow calls, or ask which thread runs, have to know of a gap in front of an event
+        // before they get it.
         calls::EVENTS,
         MINI_FILTERS,
         page_fault::EVENTS,
         alpc::EVENTS,
-        // What was counted before it and behind it cannot be compared.
+        // Counters before and behind this event cannot be compared.
         Events::Kernel(group::PERFINFO, &[counter::opcode::CORRUPTION]),
     ],
     tables: &[rows(ContextSwitch::TABLE)],
@@ -85,7 +86,7 @@ struct Slice {
 /// Follows processors and threads.
 struct Switches<'s> {
     gaps_to_come: GapWatch<'s>,
-    /// Raw time behind which no event is missing, as far as events were read.
+    /// Raw time behind which no event is missing so far.
     known_since: i64,
     /// Who is on each processor.
     slices: FxHashMap<u16, Slice>,
@@ -123,7 +124,8 @@ impl<'s> Switches<'s> {
                 self.known_since = i64::MAX;
                 let run = context.schedule.begin_gap(&gap);
                 if let Some(slice) = self.slices.remove(&gap.cpu) {
-                    // Up to the last event in front of the gap it ran; what it did then is not known.
+                    // The thread ran up to the last event in front of the gap; what it did later is not
+                    // known.
                     let until = run.map(|run| context.ns(run.until));
                     self.leave(gap.cpu, slice, until, None, time, context);
                 }
@@ -143,7 +145,7 @@ impl<'s> Switches<'s> {
         context.forget_released();
     }
 
-    /// Hears of a DPC or interrupt, which is logged when it ends.
+    /// Notes a DPC or interrupt, which is logged when it ends.
     fn interrupt(&mut self, hook: Hook, event: &RawEvent<'_>, context: &mut Context<'_>) {
         let Some((kind, read)) = dpc::read(hook, event) else { return };
         self.watch(event.timestamp, context);
@@ -161,7 +163,8 @@ impl<'s> Switches<'s> {
             return;
         }
         let by = context.schedule.running_on(event.cpu);
-        // Its stack is that of the thread that runs here.
+        // The stack of a ready event is that of the thread that runs on its processor, not of the one that is
+        // made ready.
         let seq = by.map(|by| {
             let process = context.directory.process_of_thread(by, event.timestamp);
             context.wait(event.timestamp, Some(by), process, Pending::Start)
@@ -218,7 +221,8 @@ impl<'s> Switches<'s> {
             return;
         }
         if let Some(slice) = slice {
-            // How long it ran is not known, but that it was switched in is.
+            // The slice before lost its switch-out: how long the thread ran is not known, but that it was
+            // switched in is.
             self.leave(run.cpu, slice, None, None, run.until, context);
         }
         let who = context.of_thread(run.tid, run.until);
@@ -259,19 +263,19 @@ impl<'s> Switches<'s> {
         write(slice.row, run, origin, time, context);
     }
 
-    /// How long DPCs and interrupts had a processor since its last switch; `None` where it is not known who
-    /// was interrupted.
+    /// How long DPCs and interrupts had a processor since its last switch; `None` where it is not known which
+    /// thread they interrupted.
     fn interrupted(&mut self, cpu: u16, run: Option<(i64, i64)>) -> Option<i64> {
         let interrupts = self.interrupts.as_mut()?.remove(&cpu);
         let (since, until) = run?;
         Some(interrupts.map_or(0, |interrupts| interrupts.within(since, until)))
     }
 
-    /// Ends what still runs, and says who waits, at raw time `end` of the kernel logger; rows are written
-    /// behind `last`.
+    /// Ends the slices that go on and writes the threads that wait, at raw time `end` of the kernel logger.
+    /// The rows stand in the line behind `last`.
     fn end(&mut self, end: i64, last: i64, context: &mut Context<'_>) {
         self.watch(i64::MAX, context);
-        // Threads that are off come first: finishing the schedule takes it apart.
+        // Threads that are off the processors come first: finishing the schedule takes it apart.
         for off in context.schedule.off(end) {
             let who = context.of_thread(off.tid, off.last_out.unwrap_or(end));
             let mut row = row(&off, context);
@@ -360,7 +364,7 @@ fn row(switch: &SwitchIn, context: &mut Context<'_>) -> ContextSwitch {
     }
 }
 
-/// What a row takes from events before it.
+/// What a row takes from earlier events.
 #[derive(Debug, Default)]
 struct Origin {
     /// The switch-in, which has the stack.
@@ -379,18 +383,19 @@ fn write(
     time: i64,
     context: &mut Context<'_>,
 ) {
-    let told = if context.keep_whole && context.range != Range::ALL {
+    let kept = if context.keep_whole && context.range != Range::ALL {
         whole(row, run, context.range)
     } else {
         clipped(row, run, context.range)
     };
-    match told {
+    match kept {
         Some(mut row) => {
-            // Mostly they are what another column says, and would be a tenth of the file.
+            // Both columns mostly repeat another one, and would be a tenth of the file. Null stands for the
+            // same value.
             row.out_priority = row.out_priority.filter(|_| row.out_priority != row.priority);
             row.instead_ns = row.instead_ns.filter(|_| row.instead_ns != row.ready_ns);
-            // Stacks belong to what is known of the switch-in and of the ready event.
-            let (is_told, is_readied) =
+            // A row that was clipped has lost its switch-in or ready event, and must not have its stack.
+            let (is_switch_in_known, is_readied) =
                 (row.last_out_ns.is_some() || row.in_ns.is_some(), row.readied_ns.is_some());
             let mut keep = |seq: Option<Seq>, keep: bool| match seq {
                 Some(seq) if !keep => {
@@ -399,7 +404,7 @@ fn write(
                 }
                 seq => seq,
             };
-            let (switch_in, ready) = (keep(switch_in, is_told), keep(ready, is_readied));
+            let (switch_in, ready) = (keep(switch_in, is_switch_in_known), keep(ready, is_readied));
             let row = match counted.zip(run).filter(|(_, (_, out))| context.range.contains(*out)) {
                 Some((mut counted, (since, out))) => {
                     counted.ts_ns = out;
@@ -445,7 +450,7 @@ impl Waiting for SliceRow {
         row.readying_stack_id = stacks.of(ready);
         tables.push(&row, sink)?;
         let Some(mut counted) = counted else { return Ok(()) };
-        // It shares the stack, which can be asked for once.
+        // Both rows share the stack, and `of` gives it only once.
         counted.stack_id = row.stack_id;
         tables.push(&counted, sink)
     }

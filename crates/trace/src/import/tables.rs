@@ -9,7 +9,7 @@ use crate::out::Out;
 use crate::sink::{Sink, SinkError};
 use crate::table::{Row, Table};
 
-/// One collector for each table that got a row, made when the first one comes.
+/// One collector for each table that has a row, made for the first one.
 #[derive(Default)]
 pub(super) struct Tables {
     /// By the type of their rows.
@@ -41,7 +41,7 @@ impl Tables {
             outs.len() - 1
         });
         let out: Option<&mut dyn Any> = self.outs.get_mut(place).map(|out| &mut **out as &mut dyn Any);
-        // The type of the rows is that of the collector: it was made for them.
+        // Cannot fail: the collector was made for rows of this type.
         out.and_then(|out| out.downcast_mut::<Out<R>>()).ok_or("no collector of rows")?.push(row, sink)
     }
 

@@ -38,11 +38,11 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Connections that are followed at most; behind that many, rows of all of them are written. No machine has
-/// so many, but a file can be made that does.
+/// Connections that are followed at the same time. At that many, the rows of all of them are written. No
+/// machine has so many, but a malicious file can.
 const MAX_LIVE: usize = 1 << 18;
 
-/// A template that is reported so short before a connection begins is that of the connection.
+/// A template belongs to the connection that starts within this time behind it.
 const TEMPLATE_NS: i64 = 1_000_000;
 
 /// Follows the connections.
@@ -51,8 +51,8 @@ struct Tcp {
     reader: TcpReader,
     /// The connection of each control block.
     live: HashMap<u64, Live>,
-    /// When the template of a control block without open connection was reported, and which: that of the next
-    /// one.
+    /// When the template of a control block without open connection was reported, and which one: it belongs
+    /// to the next connection of that control block.
     templates: HashMap<u64, (i64, Option<&'static str>)>,
     /// Connections so far.
     count: i32,
@@ -66,52 +66,54 @@ impl Tcp {
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
     ) -> IsShown {
-        let Some(told) = self.reader.read(kind, event, &mut context.decoder) else { return Ok(false) };
+        let Some(tcp_event) = self.reader.read(kind, event, &mut context.decoder) else { return Ok(false) };
         let ns = context.ns(event.timestamp);
         let is_in_range = context.range.contains(ns);
-        if self.begins(&told) {
-            self.begin(&told, ns, context, sink)?;
-        } else if self.live.get(&told.tcb).is_none_or(|live| live.is_closed) && kind == Kind::Template {
-            self.keep_template(&told, ns);
+        if self.begins(&tcp_event) {
+            self.begin(&tcp_event, ns, context, sink)?;
+        } else if self.live.get(&tcp_event.tcb).is_none_or(|live| live.is_closed) && kind == Kind::Template {
+            self.keep_template(&tcp_event, ns);
             return Ok(false);
-        } else if !self.live.contains_key(&told.tcb) {
-            if kind == Kind::Summary && told.ends.is_none() {
-                // A sum of what is not known.
+        } else if !self.live.contains_key(&tcp_event.tcb) {
+            if kind == Kind::Summary && tcp_event.ends.is_none() {
+                // Without addresses nothing says which connection the summary is about.
                 return Ok(false);
             }
             self.make_room(context, sink)?;
-            let mut connection = Live::new(self.count, "unknown", told.tcb, ns);
-            connection.row.template = self.templates.remove(&told.tcb).and_then(|(_, template)| template);
+            let mut connection = Live::new(self.count, "unknown", tcp_event.tcb, ns);
+            connection.row.template =
+                self.templates.remove(&tcp_event.tcb).and_then(|(_, template)| template);
             self.count += 1;
-            self.live.insert(told.tcb, connection);
+            self.live.insert(tcp_event.tcb, connection);
         }
-        let Some(live) = self.live.get_mut(&told.tcb) else { return Ok(false) };
-        identify(live, &told, event, context);
+        let Some(live) = self.live.get_mut(&tcp_event.tcb) else { return Ok(false) };
+        identify(live, &tcp_event, event, context);
         live.is_in_range |= is_in_range;
         if !is_in_range {
-            happened_outside(live, &told, ns);
+            happened_outside(live, &tcp_event, ns);
             return Ok(true);
         }
-        if let Some(again) = happened(live, &told, ns) {
+        if let Some(again) = happened(live, &tcp_event, ns) {
             context.tables.push(&again, sink)?;
         }
         if matches!(kind, Kind::Summary | Kind::Template) {
-            // These say more than the row of their connection does.
+            // Summaries and templates have fields that no column shows, so they stay events of their own.
             return Ok(false);
         }
         let connection_id = live.row.connection_id;
-        single(connection_id, &told, ns, event, context);
+        single(connection_id, &tcp_event, ns, event, context);
         Ok(true)
     }
 
     /// Whether an event is about another connection than the one that had this control block.
-    fn begins(&self, told: &TcpEvent) -> bool {
-        match told.kind {
+    fn begins(&self, tcp_event: &TcpEvent) -> bool {
+        match tcp_event.kind {
             Kind::Connect | Kind::Accept => true,
             // Connections are reported when a session starts and when it ends.
-            Kind::Rundown => self.live.get(&told.tcb).is_none_or(|live| {
-                let is_same =
-                    told.ends.is_some_and(|ends| live.row.local_address.is_none() || has_ends(live, &ends));
+            Kind::Rundown => self.live.get(&tcp_event.tcb).is_none_or(|live| {
+                let is_same = tcp_event
+                    .ends
+                    .is_some_and(|ends| live.row.local_address.is_none() || has_ends(live, &ends));
                 live.is_closed || !is_same
             }),
             _ => false,
@@ -120,31 +122,33 @@ impl Tcp {
 
     fn begin(
         &mut self,
-        told: &TcpEvent,
+        tcp_event: &TcpEvent,
         ns: i64,
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
         self.make_room(context, sink)?;
-        let mut connection = Live::new(self.count, told.kind.name(), told.tcb, ns);
+        let mut connection = Live::new(self.count, tcp_event.kind.name(), tcp_event.tcb, ns);
         self.count += 1;
-        if told.kind != Kind::Rundown && context.range.contains(ns) {
+        if tcp_event.kind != Kind::Rundown && context.range.contains(ns) {
             connection.row.open_ns = Some(ns);
         }
-        let template = self.templates.remove(&told.tcb);
-        let template =
-            template.filter(|(at, _)| ns.saturating_sub(*at) <= TEMPLATE_NS || told.kind == Kind::Rundown);
+        let template = self.templates.remove(&tcp_event.tcb);
+        let template = template
+            .filter(|(at, _)| ns.saturating_sub(*at) <= TEMPLATE_NS || tcp_event.kind == Kind::Rundown);
         connection.row.template = template.and_then(|(_, template)| template);
         // A control block is used again; whatever had it is over, although no close was seen.
-        let before = self.live.insert(told.tcb, connection);
+        let before = self.live.insert(tcp_event.tcb, connection);
         before.map_or(Ok(()), |before| write(before, context, sink))
     }
 
-    fn keep_template(&mut self, told: &TcpEvent, ns: i64) {
+    fn keep_template(&mut self, tcp_event: &TcpEvent, ns: i64) {
         if self.templates.len() >= MAX_LIVE {
+            // Templates whose connection follows are removed then, so a full map holds those of malicious
+            // input.
             self.templates.clear();
         }
-        self.templates.insert(told.tcb, (ns, told.template.and_then(template_name)));
+        self.templates.insert(tcp_event.tcb, (ns, tcp_event.template.and_then(template_name)));
     }
 
     fn make_room(&mut self, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
@@ -153,6 +157,7 @@ impl Tcp {
 
     fn write_all(&mut self, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
         let mut all: Vec<Live> = self.live.drain().map(|(_, live)| live).collect();
+        // A hash map has no order, and the same input has to give the same output.
         all.sort_by_key(|live| live.row.connection_id);
         all.into_iter().try_for_each(|live| write(live, context, sink))
     }
@@ -190,34 +195,34 @@ fn has_ends(live: &Live, ends: &Ends) -> bool {
         && same(&live.row.remote_address, live.row.remote_port, ends.remote)
 }
 
-/// Process and ends, as far as they were not known.
-fn identify(live: &mut Live, told: &TcpEvent, event: &RawEvent<'_>, context: &Context<'_>) {
+/// Takes process and ends of a connection from its events, as far as they were not known.
+fn identify(live: &mut Live, tcp_event: &TcpEvent, event: &RawEvent<'_>, context: &Context<'_>) {
     let row = &mut live.row;
-    if let Some(ends) = told.ends.filter(|_| row.local_address.is_none()) {
+    if let Some(ends) = tcp_event.ends.filter(|_| row.local_address.is_none()) {
         row.local_address = Some(ends.local.ip().to_string());
         row.local_port = Some(ends.local.port().into());
         row.remote_address = Some(ends.remote.ip().to_string());
         row.remote_port = Some(ends.remote.port().into());
     }
-    let pid = match told.kind {
+    let pid = match tcp_event.kind {
         Kind::Connect => event.process_id(),
-        // What is reported when it is established holds.
-        Kind::Connected => told.pid,
-        _ => told.pid.filter(|_| row.process_key.is_none()),
+        // The owner that is reported when the connection is established replaces an earlier one.
+        Kind::Connected => tcp_event.pid,
+        _ => tcp_event.pid.filter(|_| row.process_key.is_none()),
     };
     let process = pid.and_then(|pid| context.directory.process_at(pid, event.timestamp));
     row.process_key = key(process).or(row.process_key);
 }
 
 /// Adds an event. Returns data that was sent or received again.
-fn happened(live: &mut Live, told: &TcpEvent, ns: i64) -> Option<table::TcpRetransmit> {
-    let (bytes, sequence) = (told.bytes.unwrap_or_default(), told.sequence.unwrap_or_default());
+fn happened(live: &mut Live, tcp_event: &TcpEvent, ns: i64) -> Option<table::TcpRetransmit> {
+    let (bytes, sequence) = (tcp_event.bytes.unwrap_or_default(), tcp_event.sequence.unwrap_or_default());
     let row = &mut live.row;
     let sum = |count: &mut i64, sum: &mut i64| {
         *count += 1;
         *sum = sum.saturating_add(bytes.into());
     };
-    match told.kind {
+    match tcp_event.kind {
         Kind::Connected => _ = row.connected_ns.get_or_insert(ns),
         Kind::ConnectFailed => {
             row.is_failed = true;
@@ -234,14 +239,14 @@ fn happened(live: &mut Live, told: &TcpEvent, ns: i64) -> Option<table::TcpRetra
         Kind::Post => sum(&mut row.posts, &mut row.post_bytes),
         Kind::Inject => sum(&mut row.injects, &mut row.inject_bytes),
         Kind::KeepAlive => row.keep_alives += 1,
-        Kind::Template => row.template = told.template.and_then(template_name),
+        Kind::Template => row.template = tcp_event.template.and_then(template_name),
         Kind::Send => live.sent(ns, sequence, bytes),
         Kind::Receive => return live.received(ns, sequence, bytes),
         Kind::Retransmit | Kind::TailLossProbe => {
-            return live.retransmitted(told.kind.name(), ns, sequence);
+            return live.retransmitted(tcp_event.kind.name(), ns, sequence);
         }
         Kind::Summary => {
-            if let Some(summary) = &told.summary {
+            if let Some(summary) = &tcp_event.summary {
                 live.counted(summary);
             }
         }
@@ -251,12 +256,15 @@ fn happened(live: &mut Live, told: &TcpEvent, ns: i64) -> Option<table::TcpRetra
 }
 
 /// What an event outside the range leaves behind: a control block that can be used again, the template.
-fn happened_outside(live: &mut Live, told: &TcpEvent, ns: i64) {
-    match told.kind {
+fn happened_outside(live: &mut Live, tcp_event: &TcpEvent, ns: i64) {
+    match tcp_event.kind {
         Kind::Close | Kind::Shutdown | Kind::ConnectFailed => live.is_closed = true,
-        Kind::Template => live.row.template = told.template.and_then(template_name),
+        Kind::Template => live.row.template = tcp_event.template.and_then(template_name),
         Kind::Send => {
-            let (bytes, sequence) = (told.bytes.unwrap_or_default(), told.sequence.unwrap_or_default());
+            let (bytes, sequence) =
+                (tcp_event.bytes.unwrap_or_default(), tcp_event.sequence.unwrap_or_default());
+            // Data that was sent in front of the range may be sent again inside of it, and the delay counts
+            // from the first time.
             live.send.sequences.put(sequence, ns, bytes);
         }
         _ => {}
@@ -264,19 +272,25 @@ fn happened_outside(live: &mut Live, told: &TcpEvent, ns: i64) {
 }
 
 /// The row of the event itself.
-fn single(connection_id: i32, told: &TcpEvent, ns: i64, event: &RawEvent<'_>, context: &mut Context<'_>) {
+fn single(
+    connection_id: i32,
+    tcp_event: &TcpEvent,
+    ns: i64,
+    event: &RawEvent<'_>,
+    context: &mut Context<'_>,
+) {
     let wide = |number: Option<u32>| number.map(i64::from);
     let row = table::TcpEvent {
         ts_ns: ns,
         connection_id,
         thread_key: context.thread_key(event),
-        kind: told.kind.name(),
-        size_bytes: wide(told.bytes),
-        sequence: wide(told.sequence),
-        congestion_window_bytes: wide(told.state.congestion_window),
-        send_window_bytes: wide(told.state.send_window),
-        smoothed_rtt: wide(told.state.smoothed_rtt),
-        retransmit_timeout: wide(told.state.retransmit_timeout),
+        kind: tcp_event.kind.name(),
+        size_bytes: wide(tcp_event.bytes),
+        sequence: wide(tcp_event.sequence),
+        congestion_window_bytes: wide(tcp_event.state.congestion_window),
+        send_window_bytes: wide(tcp_event.state.send_window),
+        smoothed_rtt: wide(tcp_event.state.smoothed_rtt),
+        retransmit_timeout: wide(tcp_event.state.retransmit_timeout),
         stack_id: None,
     };
     let process = event.process_id().and_then(|pid| context.directory.process_at(pid, event.timestamp));

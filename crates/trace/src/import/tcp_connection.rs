@@ -9,18 +9,18 @@ use crate::table::{TcpConnection, TcpRetransmit};
 /// A burst ends where nothing is sent for longer.
 const BURST_GAP_NS: i64 = 350_000_000;
 
-/// Data that comes again later than this behind the first time was not sent again: sequence numbers begin
-/// anew.
+/// Received data whose sequence number comes again later than this was not sent again: the sequence numbers
+/// have begun anew.
 const CLIENT_RETRANSMIT_NS: i64 = 3_000_000_000;
 
-/// Data of so many bytes may come again without being sent again: the system asks so whether the other side
-/// is there.
+/// Data of up to so many bytes does not count as sent again: with a byte that was acknowledged before, the
+/// system asks whether the other side is still there.
 const PROBE_BYTES: u32 = 1;
 
 /// Distinct sequence numbers that are remembered for each direction: more than any window holds.
 const MAX_SEQUENCES: usize = 1 << 16;
 
-/// When and with how many bytes each sequence number was seen. The oldest are forgotten.
+/// When and with how many bytes each sequence number was seen. The oldest ones are forgotten.
 #[derive(Debug, Default)]
 pub(super) struct Sequences {
     seen: HashMap<u32, (i64, u32)>,
@@ -50,7 +50,7 @@ impl Sequences {
 
     fn forget_first(&mut self) {
         let Some((sequence, ns)) = self.order.pop_front() else { return };
-        // It may have been seen again.
+        // A number that was seen again since has a later place in the order and stays.
         if self.seen.get(&sequence).is_some_and(|(seen, _)| *seen == ns) {
             self.seen.remove(&sequence);
         }
@@ -102,7 +102,7 @@ impl Flow {
         (self.burst_packets, self.burst_bytes) = (0, 0);
     }
 
-    /// Bytes for each second of its bursts; to be asked at the end.
+    /// Bytes for each second of its bursts; ends the last burst, so that no packet may follow.
     pub(super) fn rate(&mut self) -> Option<f64> {
         self.end_burst();
         (self.weight > 0.0).then(|| self.weighted / self.weight)
@@ -138,7 +138,7 @@ impl Live {
         self.send.sequences.put(sequence, ns, bytes);
     }
 
-    /// Data was received; where it came before, that is reported.
+    /// Counts received data. Returns a row if the same data came before.
     pub(super) fn received(&mut self, ns: i64, sequence: u32, bytes: u32) -> Option<TcpRetransmit> {
         self.receive.add(ns, bytes);
         let sequences = &mut self.receive.sequences;
@@ -161,8 +161,8 @@ impl Live {
         })
     }
 
-    /// Data is sent again: what was last sent with that sequence number. Nothing is reported if that was not
-    /// seen.
+    /// Data is sent again: that which was last sent with this sequence number. Returns no row if the first
+    /// time was not seen.
     pub(super) fn retransmitted(
         &mut self,
         kind: &'static str,
@@ -182,7 +182,7 @@ impl Live {
         })
     }
 
-    /// Once it is closed, segments without data do not count any more.
+    /// Takes the counts of a summary; those of a closed connection leave out segments without data.
     pub(super) fn counted(&mut self, summary: &Summary) {
         let number = |n: u64| Some(i64::try_from(n).unwrap_or(i64::MAX));
         let row = &mut self.row;
@@ -264,13 +264,13 @@ mod tests {
         assert_eq!(live.retransmitted("retransmit", 0, 7), None);
         live.sent(10, 7, 100);
         live.sent(20, 107, 50);
-        let told = |live: &mut Live, ns| {
+        let sent_again = |live: &mut Live, ns| {
             let row = live.retransmitted("retransmit", ns, 7).unwrap();
             (row.connection_id, row.first_ns, row.delay_ns, row.size_bytes)
         };
-        assert_eq!(told(&mut live, 50), (3, 10, 40, 100));
+        assert_eq!(sent_again(&mut live, 50), (3, 10, 40, 100));
         live.sent(51, 7, 80);
-        assert_eq!(told(&mut live, 100), (3, 51, 49, 80));
+        assert_eq!(sent_again(&mut live, 100), (3, 51, 49, 80));
     }
 
     #[test]

@@ -22,13 +22,13 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Processes whose request is held at most.
+/// Requests that are followed at the same time; a malicious file can make any number of them.
 const MAX_OPEN: usize = 1 << 16;
 
 /// Nanoseconds of the unit in which resolutions are reported.
 const UNIT_NS: i64 = 100;
 
-/// Whose request it is. Processes that no event describes have their id.
+/// Whose request it is. A process that no event describes has only its id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Asker {
     Process(Option<ProcessKey>, u32),
@@ -44,31 +44,31 @@ struct Timers {
 }
 
 impl Timers {
-    fn told(
+    fn request(
         &mut self,
-        told: Resolution,
+        request: Resolution,
         time: i64,
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
-        let (asker, kind, application) = match told.whose {
+        let (asker, kind, application) = match request.whose {
             Requester::Process(pid, application) => {
                 (Asker::Process(context.directory.process_at(pid, time), pid), "process", Some(application))
             }
             Requester::Kernel => (Asker::Kernel, "kernel", None),
             Requester::System => (Asker::System, "system", None),
         };
-        let resolution_ns = i64::from(told.resolution).saturating_mul(UNIT_NS);
+        let resolution_ns = i64::from(request.resolution).saturating_mul(UNIT_NS);
         let held = self.open.get(&asker);
-        // What is listed when recording ends has been reported before.
-        if told.is_rundown && held.is_some_and(|row| row.resolution_ns == resolution_ns) {
+        // The rundown at the end of a recording repeats requests that were reported when they were made.
+        if request.is_rundown && held.is_some_and(|row| row.resolution_ns == resolution_ns) {
             return Ok(());
         }
         let ns = context.ns(time);
         if let Some(row) = self.open.remove(&asker) {
             write(&TimerResolution { end_ns: Some(ns), ..row }, context, sink)?;
         }
-        // A request that is taken back asks for nothing.
+        // A process takes its request back with a resolution of 0.
         if resolution_ns == 0 || self.open.len() >= MAX_OPEN {
             return Ok(());
         }
@@ -78,9 +78,9 @@ impl Timers {
             process_key: key(process),
             application: application.filter(|path| !path.is_empty()),
             resolution_ns,
-            start_ns: (!told.is_rundown).then_some(ns),
+            start_ns: (!request.is_rundown).then_some(ns),
             end_ns: None,
-            is_ignored: told.is_ignored,
+            is_ignored: request.is_ignored,
         };
         self.open.insert(asker, row);
         Ok(())
@@ -96,7 +96,7 @@ impl Importer for Timers {
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
         match self.reader.read(event, &mut context.decoder) {
-            Some(told) => self.told(told, event.timestamp, context, sink),
+            Some(request) => self.request(request, event.timestamp, context, sink),
             None => Ok(()),
         }
     }

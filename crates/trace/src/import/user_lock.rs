@@ -1,7 +1,7 @@
 //! The global lock of the window manager: acquisitions and their releases.
 //!
-//! A thread has the lock at most once, so that a release ends the acquisition of its thread. The tokens of
-//! the two do not say that: a release has the number behind that of its acquisition, or another one.
+//! A thread has the lock at most once, so that a release ends the acquisition of its thread. Tokens cannot
+//! pair them: a release has the number behind that of its acquisition, or another one.
 
 use etwkit_decode::win32k::{Acquired, Released};
 use etwkit_etl::RawEvent;
@@ -14,7 +14,7 @@ use super::line::Seq;
 use super::waiting;
 use crate::table::UserLock;
 
-/// Threads that have the lock at one time at most. A trace with more of them is malicious.
+/// Threads that are held as owners of the lock. A trace with more of them is malicious.
 const MAX_OPEN: usize = 1 << 20;
 
 /// Ids of events that report only slow acquisitions.
@@ -66,6 +66,7 @@ impl UserLocks {
             open.row.wait_ns = open.row.wait_ns.max(wait_ns);
             return true;
         }
+        // A thread has the lock once, so the release of an earlier acquisition was lost.
         if let Some(lost) = self.open.remove(&tid) {
             write(lost, event.timestamp, context);
         }
@@ -115,6 +116,8 @@ impl UserLocks {
 
     /// How long a thread waited.
     fn wait_ns(&self, read: &Acquired) -> Option<i64> {
+        // Ticks of the counter are finer than microseconds, but need the frequency. Without it, 0
+        // microseconds beside some ticks state nothing.
         match (read.wait_qpc, self.frequency) {
             (1.., Some(frequency)) => Some(nanoseconds(read.wait_qpc, frequency)),
             (1.., None) if read.wait_us == 0 => None,

@@ -34,7 +34,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
     ..Declaration::EMPTY
 };
 
-/// Ranges that are held of all processes, some 200 MiB. A trace that leaves more is malicious.
+/// Ranges that are held for all processes, some 200 MiB. A trace that needs more is malicious.
 const MAX_RANGES: usize = 1 << 22;
 
 /// Follows the memory of all processes.
@@ -79,7 +79,8 @@ impl VirtualMemory {
             stack_id: None,
         };
         self.allocations += 1;
-        // Memory may be that of another process than the caller's, in which the stack is.
+        // A program may allocate in another process; the stack is that of the caller, in the caller's
+        // process.
         let (whose, place) = match (tid, thread) {
             (Some(tid), Some(who)) => (StackSource::Thread(tid), who.process.or(process)),
             _ => (StackSource::Process(read.pid), process),
@@ -94,7 +95,7 @@ impl VirtualMemory {
         let space = self.spaces.entry(process).or_default();
         let before = space.owners.len();
         let changed = match kind {
-            // Frees go on being followed, so that room comes back.
+            // Frees are still followed, so that there is room again.
             "commit" if self.ranges >= MAX_RANGES => {
                 self.dropped += 1;
                 0
@@ -165,9 +166,9 @@ type Ranges<T> = BTreeMap<u64, Part<T>>;
 
 /// What a process has committed.
 ///
-/// What is covered is held twice, once without owners: ranges of one owner each would have to be gone through
-/// whenever memory is committed again, which a file could make take for ever. Covered ranges grow together,
-/// so that each is gone through once.
+/// Committed addresses are held twice, once without owners. Ranges of single owners would all have to be gone
+/// through whenever memory is committed again, which a malicious file could make take for ever. Covered
+/// ranges grow together, so that each is gone through once.
 #[derive(Debug, Default)]
 struct Space {
     covered: Ranges<()>,
@@ -183,7 +184,7 @@ impl Space {
         }
         let (mut from, mut at, mut added) = (start, start, 0);
         if let Some((first, part)) = self.covered.range(..start).next_back()
-            // A range that only touches is joined, too, or neighbouring commits would never grow together.
+            // A range that only touches is joined as well, or neighbouring commits would never grow together.
             && part.end >= start
         {
             (from, at) = (*first, part.end);

@@ -36,7 +36,7 @@ pub(super) trait Waiting: fmt::Debug + Send {
     /// Its table.
     fn table(&self) -> &'static Table;
 
-    /// Bytes of its texts when it came.
+    /// Bytes of its texts when it was put in the line.
     fn text_bytes(&self) -> usize;
 
     /// Takes its stacks and hands it on. Done on the thread that makes rows.
@@ -108,7 +108,7 @@ pub(super) struct RowStacks<'a, 'd> {
 /// The stack of a sample.
 pub(super) struct Sampled {
     pub(super) stack_id: i32,
-    /// Whether a stack was recorded; else it has the one frame that was sampled.
+    /// Whether a stack was recorded; otherwise the stack is the one frame that was sampled.
     pub(super) has_stack: bool,
     /// Whether the kernel half of the stack is missing.
     pub(super) is_incomplete: bool,
@@ -127,7 +127,8 @@ impl RowStacks<'_, '_> {
 
     /// The stack of a sample that was taken at an address.
     pub(super) fn sampled(&mut self, address: u64) -> Sampled {
-        // The user half alone does not show what the kernel did; the address of the sample does.
+        // The user half alone would count the time for code of the program; the sampled address shows that
+        // the kernel ran.
         let is_incomplete = self.stacks.lacks_kernel_half(address, self.kernel, self.user);
         let found = if is_incomplete {
             Some(self.stacks.without_kernel_half(self.place, address, self.user))

@@ -1,4 +1,4 @@
-//! What the window manager says: its lock, its objects, delays, the focus.
+//! Events of the window manager: its lock, its objects, delays, the focus.
 
 use etwkit_decode::win32k::{Delay, Event, WIN32K};
 use etwkit_etl::clock::ClockType;
@@ -52,9 +52,9 @@ impl Win32k {
 
 impl Importer for Win32k {
     fn other(&mut self, event: &RawEvent<'_>, context: &mut Context<'_>, sink: &mut dyn Sink) -> IsShown {
-        let Some(told) = Event::read(event) else { return Ok(false) };
+        let Some(read) = Event::read(event) else { return Ok(false) };
         let actor = Actor::of(event, context);
-        match told {
+        match read {
             Event::Acquired(read) => Ok(self.locks.acquired(read, event, actor, context)),
             Event::Released(read) => Ok(self.locks.released(read, event, actor, context)),
             Event::Object(read) => {
@@ -88,12 +88,12 @@ impl Importer for Win32k {
 /// not say.
 fn counter_frequency(session: &Session) -> Option<i64> {
     let clock = session.clock();
-    let told = session.earliest().map(|file| file.header().perf_freq).filter(|told| *told > 0);
+    let in_header = session.earliest().map(|file| file.header().perf_freq).filter(|in_header| *in_header > 0);
     match clock.kind {
         ClockType::Qpc => Some(clock.frequency),
-        ClockType::System => told,
-        // Where it is that of the cycles, the other one is not known.
-        ClockType::Cpu => told.filter(|told| *told != clock.frequency),
+        ClockType::System => in_header,
+        // Some systems store the frequency of the cycles here, and then that of the counter is not known.
+        ClockType::Cpu => in_header.filter(|in_header| *in_header != clock.frequency),
     }
 }
 
@@ -131,7 +131,7 @@ fn delay(read: Delay, event: &RawEvent<'_>, actor: Actor, context: &mut Context<
         cursor_type: read.cursor.map(u32::cast_signed),
         stack_id: None,
     };
-    // Addresses of the stack are those of the process that logged it.
+    // The stack lies in the process that logged the event, which need not be the delayed one.
     let row = waiting::row(row, |row, stacks| row.stack_id = stacks.own());
     context.wait_with(time, actor.process, &inline_stack(event), row);
 }

@@ -12,7 +12,7 @@ tables! {
         start_utc: Option<UtcTime>;
         /// Names of the files of the trace without folders, with `;` between them.
         source_name: String;
-        /// 16 hexadecimal digits that tell traces apart; `run_id` is the same number.
+        /// 16 hexadecimal digits that distinguish traces; `run_id` is the same number.
         source_hash: String;
         /// What is kept: `full`, or `summary` for sums instead of the tables with a row for each event.
         detail: String;

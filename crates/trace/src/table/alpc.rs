@@ -1,4 +1,4 @@
-//! Tables of messages of ALPC; and what is computed from them.
+//! Tables of messages of ALPC, and what is computed from them.
 
 tables! {
     /// A message of ALPC from one thread to another, with its answer.

@@ -1,4 +1,4 @@
-//! Tables of system calls; and what is computed from them.
+//! Tables of system calls, and what is computed from them.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ tables! {
         exit_ns: Option<i64>, "ns";
         /// `exit_ns` − `enter_ns`, waits included.
         duration_ns: Option<i64>, "ns";
-        /// What it returned, as bit pattern: an NTSTATUS, of functions of the window manager any number.
+        /// What it returned, as bit pattern: an NTSTATUS; functions of the window manager return any number.
         status: Option<i32>;
         /// First file that an event of the thread inside the call names, with drive letter; null where file
         /// operations were not recorded.

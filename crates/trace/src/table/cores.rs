@@ -166,7 +166,7 @@ tables! {
         /// `idle_event`: from idle events of the kernel; `context_switch`: from scheduling slices of the idle
         /// thread and the state they ended with.
         source: &'static str;
-        /// Number of the idle state; context switches tell 0 for shallow ones.
+        /// Number of the idle state; context switches report 0 for shallow ones.
         state: Option<i32>;
         /// How often.
         count: i64;

@@ -49,7 +49,7 @@ tables! {
         value_6: Option<i64>;
     }
 
-    /// A sample that was taken when a performance counter had counted so many events.
+    /// A sample that was taken when a performance counter had counted `interval` events.
     PmcSample / PmcSampleColumns = "pmc_sample", order ["ts_ns"] {
         /// Time.
         ts_ns: i64, "ns";

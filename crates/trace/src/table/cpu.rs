@@ -272,8 +272,8 @@ tables! {
     /// How long threads were ready before they were switched in, as percentiles: of a process, and of a
     /// method that was in their stack.
     ///
-    /// Times after a deep sleep of the processor are told apart: they tell of the power plan, all others of
-    /// competition. Of a method there is a row only if it was switched in more than 50 times that way. A
+    /// Times after a deep sleep of the processor have rows of their own: they result from the power plan, all
+    /// others from competition. A method has a row only if it was switched in more than 50 times that way. A
     /// percentile lies between the two nearest values in proportion (`PERCENTILE.INC`), cut to whole
     /// nanoseconds.
     ReadyPercentile / ReadyPercentileColumns = "ready_percentile", order ["process_key"] {

@@ -90,7 +90,7 @@ tables! {
 
     /// A method that was compiled at run time.
     Jit / JitColumns = "jit", order ["ts_ns"] {
-        /// When compiled code was there.
+        /// When the compiled code was ready.
         ts_ns: i64, "ns";
         /// Process.
         process_key: Option<i32>, "key";

@@ -1,7 +1,7 @@
-//! Tables of page faults; and what is computed from them and from the reads of pages.
+//! Tables of page faults, and what is computed from them and from the reads of pages.
 
 tables! {
-    /// A page fault as the processor raised it. What was read from a file for it is in `hard_fault`.
+    /// A page fault as the processor raised it. The read from a file that it led to is in `hard_fault`.
     PageFault / PageFaultColumns = "page_fault", order ["ts_ns"] {
         /// Time.
         ts_ns: i64, "ns";

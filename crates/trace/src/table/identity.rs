@@ -119,9 +119,9 @@ tables! {
         base: i64;
         /// Size in memory; 0 for an assembly that only its runtime knows.
         size: i64;
-        /// Load; null if it was there before the trace began.
+        /// Load; null if it was loaded before the trace began.
         load_ns: Option<i64>, "ns";
-        /// Unload; null if it was there when the trace ended.
+        /// Unload; null if it was still loaded when the trace ended.
         unload_ns: Option<i64>, "ns";
         /// Identity of the symbol file: GUID.
         pdb_guid: Option<String>;

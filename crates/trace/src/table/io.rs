@@ -69,7 +69,7 @@ tables! {
         /// How a file is opened: bits of `FILE_*` options (1 directory, 2 write through, 4 sequential, 8 no
         /// intermediate buffering, 0x1000 delete on close …). Null for other operations, as the next three.
         create_options: Option<i32>;
-        /// What becomes of a file that is there or not: 0 supersede, 1 open, 2 create, 3 open or create,
+        /// What to do with a file that exists, or does not: 0 supersede, 1 open, 2 create, 3 open or create,
         /// 4 overwrite, 5 overwrite or create.
         create_disposition: Option<i32>;
         /// Attributes of a file that is created, as bit pattern.
@@ -79,8 +79,8 @@ tables! {
         /// Flags of the request packet of reads and writes, as bit pattern: 1 past the cache, 2 paging, 4
         /// synchronous, 0x40 synchronous paging, and others.
         io_flags: Option<i32>;
-        /// What is asked for or set: number of `FILE_INFORMATION_CLASS`; of `fs_control` the control code, as
-        /// bit pattern.
+        /// What is asked for or set: number of `FILE_INFORMATION_CLASS`; for `fs_control` the control code,
+        /// as bit pattern.
         info_class: Option<i32>;
         /// Stack.
         stack_id: Option<i32>, "key";
@@ -94,7 +94,7 @@ tables! {
         thread_key: i32, "key";
         /// Fault.
         start_ns: i64, "ns";
-        /// The page was there.
+        /// When the page had been read.
         end_ns: i64, "ns";
         /// `end_ns` − `start_ns`.
         duration_ns: i64, "ns";

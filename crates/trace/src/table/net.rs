@@ -7,7 +7,7 @@ tables! {
     DnsQuery / DnsQueryColumns = "dns_query", order ["end_ns"] {
         /// Process that asked.
         process_key: Option<i32>, "key";
-        /// Thread that asked; of a query without start the one that was told the answer.
+        /// Thread that asked; for a query without a start, the thread that got the answer.
         thread_key: Option<i32>, "key";
         /// Name that was asked for, as it was written.
         name: Arc<str>;
@@ -53,7 +53,7 @@ tables! {
         connection_id: i32, "key";
         /// Process, if it is known.
         process_key: Option<i32>, "key";
-        /// How the trace first mentions it: `connect`, `accept`, `rundown` (it was there), `unknown`.
+        /// How the trace first mentions it: `connect`, `accept`, `rundown` (it existed before), `unknown`.
         kind: &'static str;
         /// Address of the control block, as bit pattern; used again once a connection is closed.
         tcb: i64;
@@ -67,9 +67,9 @@ tables! {
         remote_port: Option<i32>;
         /// First event.
         first_ns: i64, "ns";
-        /// When it was asked for or accepted; null if it was there before.
+        /// When it was asked for or accepted; null if it existed before the trace.
         open_ns: Option<i64>, "ns";
-        /// When it was established, of connections that this machine asked for.
+        /// When it was established, for connections that this machine asked for.
         connected_ns: Option<i64>, "ns";
         /// When it was first closed, or no more was sent, or it could not be established.
         close_ns: Option<i64>, "ns";

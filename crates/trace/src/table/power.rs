@@ -22,9 +22,9 @@ tables! {
         /// Profile of the processor driver that the setting belongs to; null for what is in force in the
         /// system.
         profile: Option<i32>;
-        /// Of a profile: `ac` while the machine has power from outside, `dc` on battery.
+        /// For a setting of a profile: `ac` while the machine has power from outside, `dc` on battery.
         power_source: Option<&'static str>;
-        /// Of a profile: efficiency class of the cores that it is for.
+        /// For a setting of a profile: efficiency class of the cores that it is for.
         efficiency_class: Option<i32>;
     }
 

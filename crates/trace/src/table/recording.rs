@@ -20,7 +20,7 @@ tables! {
         /// Name of the event, if known.
         name: Option<Arc<str>>;
         /// Id, or number of a message; 0 for kernel and classic events. Null, as opcode and version, for
-        /// events of kinds that were not told apart because there are too many.
+        /// events of kinds that were not counted apart because there are too many.
         event_id: Option<i32>;
         /// Opcode, or type of a kernel event; 0 for messages.
         opcode: Option<i32>;
@@ -58,7 +58,7 @@ tables! {
         mtu_bytes: Option<i64>, "bytes";
         /// Whether it was operational.
         is_up: Option<bool>;
-        /// Speed at which it sends, in bits per second; null where it is not told.
+        /// Speed at which it sends, in bits per second; null where it is not reported.
         transmit_bits_per_second: Option<i64>;
         /// Speed at which it receives, in bits per second.
         receive_bits_per_second: Option<i64>;
@@ -76,7 +76,7 @@ tables! {
         version: String;
         /// Version of the base class library.
         library_version: String;
-        /// When the runtime started; null if it was there when recording began.
+        /// When the runtime started; null if it ran when recording began.
         start_ns: Option<i64>, "ns";
         /// Path of its module.
         path: Option<String>;
@@ -105,7 +105,7 @@ tables! {
         start_ns: Option<i64>, "ns";
         /// Until when: another request of the same process, or its end; null if it went on.
         end_ns: Option<i64>, "ns";
-        /// Whether the system did not follow the request; null where it is not told.
+        /// Whether the system did not follow the request; null where it is not reported.
         is_ignored: Option<bool>;
     }
 
@@ -126,7 +126,7 @@ tables! {
         protocol: Option<i32>;
         /// First event of the socket.
         first_ns: i64, "ns";
-        /// When it was created; null if it was there before.
+        /// When it was created; null if it existed before the trace.
         create_ns: Option<i64>, "ns";
         /// When it was closed; null if it stayed open.
         close_ns: Option<i64>, "ns";

@@ -5,7 +5,7 @@ use std::sync::Arc;
 tables! {
     /// An operation on the registry. Its event is written when it ends.
     RegistryIo / RegistryIoColumns = "registry_io", order ["end_ns"] {
-        /// `create_key` (also opens one that is there), `open_key`, `close_key`, `delete_key`, `query_key`,
+        /// `create_key` (opens the key if it exists), `open_key`, `close_key`, `delete_key`, `query_key`,
         /// `enumerate_key`, `flush_key`, `set_value`, `delete_value`, `query_value`, `enumerate_value`,
         /// `query_multiple_values`, `set_information`, `query_security`, `set_security` or `virtualize`.
         operation: &'static str;

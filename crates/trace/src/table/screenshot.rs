@@ -2,12 +2,12 @@
 
 tables! {
     /// A picture of the screen that the recording tool ETWController took: a file in the folder beside the
-    /// trace (`NAME.etl.Screenshots` or `NAME.Screenshots`) when the extract was made, or one that an event
-    /// tells and that is not there. The pictures themselves are not part of the extract.
+    /// trace (`NAME.etl.Screenshots` or `NAME.Screenshots`) when the extract was made, or one that an
+    /// event reports although its file is missing. The pictures themselves are not part of the extract.
     Screenshot / ScreenshotColumns = "screenshot", order ["ts_ns"] {
         /// When it was taken; can lie before or behind the trace. Null if it is not known.
         ts_ns: Option<i64>, "ns";
-        /// What tells the time: `event`: the click or key with that number, or an event of the picture
+        /// Where the time is from: `event`: the click or key with that number, or an event of the picture
         /// itself; `name`: the time of day in the name of the file; `modified`: when the file was written.
         /// Null if it is not known.
         time_from: Option<&'static str>;
@@ -24,11 +24,11 @@ tables! {
         y: Option<i32>;
         /// Name of the file.
         file_name: String;
-        /// The file from the folder of the trace on, with `/`; null if it is not there.
+        /// The file from the folder of the trace on, with `/`; null if the file is missing.
         path: Option<String>;
-        /// Whether the file was there when the extract was made.
+        /// Whether the file existed when the extract was made.
         has_file: bool;
-        /// Its size; null if it is not there.
+        /// Its size; null if the file is missing.
         size_bytes: Option<i64>, "bytes";
     }
 }

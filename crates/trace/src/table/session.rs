@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 tables! {
-    /// A session that recorded: that of the trace, and others of which Microsoft-Windows-Kernel-EventTracing
-    /// tells.
+    /// A session that recorded: that of the trace, and others that Microsoft-Windows-Kernel-EventTracing
+    /// reports.
     Logger / LoggerColumns = "logger", order [] {
         /// Name; null where it is not known.
         name: Option<String>;

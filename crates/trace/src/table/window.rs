@@ -48,7 +48,7 @@ tables! {
         handle: i64;
         /// Terminal session.
         session_id: i32;
-        /// How it came about: `create`, or `unknown` where it was there before.
+        /// How it came about: `create`, or `unknown` where it existed before the trace.
         origin: &'static str;
         /// What became of it: `destroyed`; `open` to the end; `process_end`: its end was not recorded, and
         /// its process ended; `reused`: its handle was given again, so that its end is missing.
@@ -121,7 +121,7 @@ tables! {
     /// The focus of a terminal session came to a thread or process, and stayed there for a time (provider
     /// Microsoft-Windows-Win32k, keywords 0x2000 for threads, 0x20000 for processes).
     FocusChange / FocusChangeColumns = "focus_change", order ["end_ns"] {
-        /// When it came; null if it was there before the trace, or that was not recorded.
+        /// When it came; null if it came before the trace, or its coming was not recorded.
         ts_ns: Option<i64>, "ns";
         /// When it went; null if it stayed to the end of the trace, or that was not recorded.
         end_ns: Option<i64>, "ns";
@@ -176,9 +176,9 @@ tables! {
         created: i64;
         /// Objects that were created in the trace and destroyed in it.
         destroyed: i64;
-        /// Objects that were there before the trace and were destroyed in it.
+        /// Objects that existed before the trace and were destroyed in it.
         destroyed_preexisting: i64;
-        /// Objects that were created in the trace and were there at its end.
+        /// Objects that were created in the trace and still existed at its end.
         outstanding: i64;
         /// Sum of the lifetimes of those that were created and destroyed.
         lifetime_ns: i64, "ns";

@@ -107,7 +107,7 @@ fn a_background_collection_has_all_its_pauses() {
     p.begin(2010, ALLOCATES, 6, (0, 2));
     p.end(2290, ALLOCATES, 6, 0);
     p.restart(2300, ALLOCATES);
-    // What is no collection: a debugger, code that is thrown away.
+    // Suspensions for other reasons: a debugger, code that is thrown away.
     p.suspend(3000, COLLECTS, CODE_PITCHING);
     p.restart(3900, COLLECTS);
     // The last pause, by the thread that collects.
@@ -130,7 +130,8 @@ fn a_collection_has_the_parts_of_its_pauses_and_the_heaps_behind_it() {
     p.heaps(1410, ALLOCATES, [24, 500, 9000, 85_000], Some(64));
     p.part(1420, ALLOCATES, id::GC_RESTART_BEGIN);
     p.restart(1425, ALLOCATES);
-    // Of a collection in the background all pauses count; heaps of nothing that ended are nobody's.
+    // All pauses count for a collection in the background; sizes of heaps without an ended collection belong
+    // to none.
     p.heaps(1500, ALLOCATES, [1, 1, 1, 1], None);
     for us in [2000, 3000] {
         p.suspend(us, COLLECTS, GC_PREP);
@@ -160,21 +161,21 @@ fn a_collection_has_the_parts_of_its_pauses_and_the_heaps_behind_it() {
 #[test]
 fn pauses_go_to_the_collection_that_is_in_progress() {
     let mut p = Program::new();
-    // A blocking one whose end was lost takes nothing that comes later.
+    // A blocking collection whose end was lost gets no later pause.
     p.suspend(100, ALLOCATES, GC);
     p.begin(110, ALLOCATES, 1, (1, 0));
     p.restart(150, ALLOCATES);
-    // Nothing that the trace has is in progress.
+    // No collection of the trace is in progress.
     p.suspend(200, COLLECTS, GC_PREP);
     p.restart(230, COLLECTS);
-    // A collection in the background, begun with one of generation 1 in the same pause: that is the later
-    // one.
+    // A collection in the background, begun with one of generation 1 in the same pause: the pause
+    // belongs to the later one.
     p.suspend(300, ALLOCATES, GC_PREP);
     p.begin(310, ALLOCATES, 2, (2, 1));
     p.begin(320, ALLOCATES, 3, (1, 0));
     p.end(350, ALLOCATES, 3, 1);
     p.restart(360, ALLOCATES);
-    // Two threads ask at the same time: each is paired with itself.
+    // Two threads suspend at the same time: each is paired with its own restart.
     p.suspend(400, COLLECTS, GC_PREP);
     p.suspend(405, ALLOCATES, CODE_PITCHING);
     p.restart(430, COLLECTS);
@@ -185,7 +186,7 @@ fn pauses_go_to_the_collection_that_is_in_progress() {
     p.restart(510, COLLECTS);
     p.runtime = 7;
     p.end(600, COLLECTS, 2, 2);
-    // It is over.
+    // The collection is over.
     p.suspend(700, COLLECTS, GC_PREP);
     p.restart(720, COLLECTS);
     let (rows, imported) = p.rows();

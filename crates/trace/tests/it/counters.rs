@@ -165,7 +165,7 @@ fn speeds_are_the_mean_of_the_time_before_or_hold_until_the_next_request() {
     trace.power(30, (10, 0), &[(4, 4), (2400, 4), (0, 2), (0, 1)]);
     trace.power(70, (10, 0), &[(5, 4), (900, 4), (0, 2), (0, 1)]);
     trace.power(80, (64, 4), &rundown(0, 0, 3000, 0, 100));
-    // Of a processor whose nominal speed nobody tells: the percentage alone is no speed, and the event is
+    // A processor whose nominal speed no event reports: the percentage alone is no speed, and the event is
     // kept.
     trace.power(85, (111, 1), &[(0, 2), (1, 1), (77, 4), (10, 8)]);
     let rows = trace.rows(Range::ALL);

@@ -375,7 +375,7 @@ fn wakeups(count: i64) -> Batches {
 }
 
 #[test]
-fn times_ready_behind_a_deep_sleep_are_told_apart() {
+fn times_ready_behind_a_deep_sleep_are_counted_apart() {
     let mut out = Batches::new();
     derive(&wakeups(120), &[], &mut out).unwrap();
     let table = of(&out, ReadyPercentile::TABLE);

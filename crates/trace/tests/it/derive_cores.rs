@@ -149,7 +149,7 @@ fn the_example_of_the_page_on_cores() {
 }
 
 #[test]
-fn methods_are_told_apart_by_the_kind_of_core_and_count_once_for_each_stack() {
+fn methods_are_split_by_the_kind_of_core_and_count_once_for_each_stack() {
     let mut tables = example();
     let method = |method_id, name: &str| Method { method_id, name: name.into(), ..Method::default() };
     let frame = |frame_id: i32| Frame {

@@ -77,7 +77,7 @@ fn self_described(time: i64, name: &str, fields: &[u8], payload: &[u8]) -> Recor
 }
 
 #[test]
-fn layouts_of_one_name_are_told_apart() {
+fn layouts_of_one_name_are_distinguished() {
     let ours = made(&[
         self_described(10, "E", b"a\0\x04", &[1]),
         self_described(20, "E", b"a\0\x06", &[2]),

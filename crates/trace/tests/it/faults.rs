@@ -131,9 +131,9 @@ fn reads_of_a_real_trace_are_those_of_its_truth() {
         let of_file = found.entry(path).or_default();
         of_file.iter_mut().zip(numbers).for_each(|(sum, more)| *sum += more.unwrap());
     }
-    let told = truth["faults"]["by_file"].as_object().unwrap();
-    assert_eq!(found.len(), told.len());
-    for (path, file) in told {
+    let expected = truth["faults"]["by_file"].as_object().unwrap();
+    assert_eq!(found.len(), expected.len());
+    for (path, file) in expected {
         let [count, bytes, us] = found[path];
         assert_eq!((Some(count), Some(bytes)), (file["count"].as_i64(), file["bytes"].as_i64()), "{path}");
         // Sums of a process and file are cut to whole microseconds here.

@@ -24,7 +24,7 @@ const CREATE: u64 = 0;
 const READ: u64 = 3;
 
 impl Recording {
-    /// An image of the kernel that was there.
+    /// An image of the kernel that was loaded before the trace.
     fn driver(&mut self, base: u64, path: &str) {
         let head = [(base, 8), (0x1000, 8), (0, 4), (0, 4), (0, 4), (0, 4), (base, 8), (0, 8), (0, 8)];
         self.kernel(0, 0, (20, 3, 3), &[bytes(&head), wide(path)].concat());
@@ -70,11 +70,11 @@ fn example() -> Recording {
     trace.call(30, 0, PRE_END, (SCANNER, CREATE), Some(10));
     trace.call(40, 0, POST_START, (SCANNER, CREATE), None);
     trace.call(45, 0, POST_END, (SCANNER, CREATE), Some(40));
-    // Ends of calls whose begins were not recorded, and a failure behind its end.
+    // Ends of calls whose starts were not recorded, and a failure behind its end.
     trace.call(60, 0, PRE_END, (BACKUP, READ), Some(50));
     trace.call(75, 0, PRE_END, (BACKUP, READ), Some(70));
     trace.call(76, 0, PRE_FAILURE, (BACKUP, READ), Some(DENIED));
-    // Nothing tells when this one ended.
+    // No event says when this one ended.
     trace.call(80, 0, PRE_START, (SCANNER, READ), None);
     trace
 }
@@ -149,7 +149,7 @@ fn a_failure_may_come_before_the_end_or_without_it() {
             [Some(40), Some(44), Some(4), Some(0x22)],
         ]
     );
-    // The begin told who ran; without one it is who runs at the end.
+    // The start names the thread that ran; without a start it is the thread that runs at the end.
     let threads = read(&rows, MiniFilter::TABLE, ["thread_key"]).concat();
     assert!(threads[0] == threads[3] && threads[0] != threads[2], "{threads:?}");
 }

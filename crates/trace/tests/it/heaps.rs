@@ -106,7 +106,7 @@ fn sums_are_by_process_and_heap() {
     };
     let counts = vec![[4, 250, 100, 1, 3].map(Some)];
     assert_eq!(sums_of(example()), (counts.clone(), vec![[2, 100, 350].map(Some)]));
-    // What is left goes with the heap.
+    // Blocks that are left end with the heap.
     let mut ended = example();
     ended.heap(50, DESTROY, &[]);
     assert_eq!(sums_of(ended), (counts, vec![[0, 0, 350].map(Some)]));

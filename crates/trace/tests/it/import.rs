@@ -121,7 +121,7 @@ fn memory_of_the_machine_and_of_processes_in_bytes() {
     for (name, expected) in [("zero_bytes", 0), ("standby_bytes", (5..13).sum()), ("commit_bytes", 25)] {
         assert_eq!(pages(MemoryMachine::TABLE, name), [expected], "{name}");
     }
-    // What does not have the layout stays an event without one.
+    // A payload that does not fit the layout stays an event without one.
     assert_eq!(column(&rows, GenericEvent::TABLE, "ts_ns"), [7000]);
 }
 
@@ -143,7 +143,7 @@ fn stacks_of_the_runtime_belong_to_the_event_in_front_of_them() {
         // Another event of the thread, which has no table of its own, and its stack.
         (20, 7, 10, tick),
         (21, 7, 82, stack(0x2000)),
-        // Nothing in front of it.
+        // A stack without an event in front of it.
         (30, 9, 82, stack(0x3000)),
         (40, 9, 80, exception("C")),
     ];
@@ -217,7 +217,7 @@ fn events_without_a_layout_have_their_built_in_name_and_the_text_in_their_bytes(
             format!("{stream}/Stop names -"),
         ]
     );
-    // Who wants no bytes wants no text out of them either.
+    // Without the bytes, no texts out of them are kept either.
     assert_eq!(rows(false)[0], format!("{stream}/Start names -"));
 }
 

@@ -228,18 +228,18 @@ fn the_end_of_a_file_operation_without_its_start_is_a_row() {
         trace.session(1000)
     };
     let columns = ["start_ns", "end_ns", "duration_ns", "result_bytes", "status"];
-    let told = |range| {
+    let operations = |range| {
         let rows = rows(&trace(), range);
         (words(&rows, FileIo::TABLE, "kind"), read(&rows, FileIo::TABLE, columns))
     };
     let failed = Some(i64::from(0xC000_0034_u32 as i32));
     let (first, last) =
         ([None, Some(10), None, Some(4096), Some(0)], [None, Some(40), None, Some(0), failed]);
-    let (kinds, rows) = told(Range::ALL);
+    let (kinds, rows) = operations(Range::ALL);
     assert_eq!(kinds, ["unknown", "read", "unknown"]);
     assert_eq!(rows, [first, [Some(20), Some(30), Some(10), Some(100), Some(0)], last]);
     // One without start belongs to a range with its end.
-    let (kinds, rows) = told(Range { start_ns: 25_000, end_ns: 50_000 });
+    let (kinds, rows) = operations(Range { start_ns: 25_000, end_ns: 50_000 });
     assert_eq!((kinds, rows), (vec!["unknown".to_owned()], vec![last]));
 }
 
@@ -314,7 +314,7 @@ fn the_local_end_of_a_datagram_that_came_in_is_where_it_went() {
     }
     trace.kernel(14, (8, 27, 2), None, &v6);
     let rows_of_logger = rows(&trace.session(1000), Range::ALL);
-    let told = |rows: &Batches| {
+    let transfers = |rows: &Batches| {
         let column = |name| words(rows, NetIo::TABLE, name);
         let ports = read(rows, NetIo::TABLE, ["local_port", "remote_port"]);
         let ends = column("local_address").into_iter().zip(column("remote_address")).zip(ports);
@@ -333,7 +333,7 @@ fn the_local_end_of_a_datagram_that_came_in_is_where_it_went() {
             .join(":")
     };
     assert_eq!(
-        told(&rows_of_logger),
+        transfers(&rows_of_logger),
         [
             format!("{group} {sender}"),
             format!("{sender} {group}"),
@@ -355,7 +355,7 @@ fn the_local_end_of_a_datagram_that_came_in_is_where_it_went() {
     }
     let rows_of_provider = rows(&trace.session(1000), Range::ALL);
     assert_eq!(
-        told(&rows_of_provider),
+        transfers(&rows_of_provider),
         [format!("{group} {sender}"), format!("{sender} {group}"), format!("{sender} {group}")]
     );
 }

@@ -107,10 +107,10 @@ fn ends_of_waits_may_come_behind_the_answer_and_waits_may_end_without_one() {
     trace.message(50, SERVER, SEND, 5);
     trace.message(60, CLIENT, RECEIVE, 5);
     trace.message(62, CLIENT, UNWAIT, 0);
-    // A wait of the server that ends without a message says nothing of the next one.
+    // A wait of the server that ends without a message says nothing about the next message.
     trace.listen(63, "port");
     trace.message(64, SERVER, UNWAIT, TIMEOUT);
-    // The caller gives up; the same number is another message then.
+    // The caller gives up; then another message has the same number.
     trace.message(70, CLIENT, SEND, 5);
     trace.message(71, CLIENT, WAIT_FOR_REPLY, 5);
     trace.message(72, SERVER, RECEIVE, 5);
@@ -128,13 +128,13 @@ fn ends_of_waits_may_come_behind_the_answer_and_waits_may_end_without_one() {
 #[test]
 fn what_lies_in_front_of_the_trace_is_missing_and_not_guessed() {
     let mut trace = started();
-    // Sent before; the answer goes to the caller that waits for it.
+    // Sent before the trace; the answer goes to the caller that waits for it.
     trace.message(10, CLIENT, WAIT_FOR_REPLY, 5);
     trace.message(20, SERVER, RECEIVE, 5);
     trace.message(25, SERVER, SEND, 5);
     trace.message(30, CLIENT, UNWAIT, 0);
     trace.message(31, CLIENT, RECEIVE, 5);
-    // Received before: what comes is the answer for all that is known, but looks like a message.
+    // Received before the trace: its answer cannot be recognised as one, and looks like a message.
     trace.message(40, SERVER, SEND, 7);
     trace.message(45, CLIENT, RECEIVE, 7);
     let rows = trace.rows(Range::ALL);

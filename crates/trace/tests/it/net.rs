@@ -127,7 +127,7 @@ impl Recording {
 }
 
 /// Values of columns of a table as text, `-` for none; times in microseconds.
-fn told(batches: &Batches, table: &Table, columns: &[&str]) -> Vec<String> {
+fn values(batches: &Batches, table: &Table, columns: &[&str]) -> Vec<String> {
     let mut rows = Vec::new();
     for (_, batch) in batches.iter().filter(|(of, _)| of.name == table.name) {
         for row in 0..batch.num_rows() {
@@ -167,7 +167,7 @@ fn queries_are_paired_by_process_name_and_type() {
     r.query(65, MAILER, "a", 1);
     r.answer(70, MAILER, "a", 1);
     r.query(80, MAILER, "b", 1);
-    let rows = told(
+    let rows = values(
         &r.rows(),
         DnsQuery::TABLE,
         &["start_ns", "end_ns", "duration_ns", "name", "query_type", "status"],
@@ -201,11 +201,11 @@ fn servers_belong_to_the_queries_they_may_be_of() {
     }
     let rows = r.rows();
     assert_eq!(
-        told(&rows, DnsQuery::TABLE, &["end_ns", "servers"]),
+        values(&rows, DnsQuery::TABLE, &["end_ns", "servers"]),
         ["20 1.1.1.1", "21 -", "22 1.1.1.1;2.2.2.2"]
     );
-    // What no query shows stays an event.
-    assert_eq!(told(&rows, GenericEvent::TABLE, &["ts_ns", "event_id"]), ["16 3010"]);
+    // An event that no query shows stays an event.
+    assert_eq!(values(&rows, GenericEvent::TABLE, &["ts_ns", "event_id"]), ["16 3010"]);
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn crowds_of_open_queries_are_given_up_and_none_is_lost() {
     let mut r = Recording::new();
     (0..200).for_each(|n| r.query(n, 1000 + n as u32, "crowd", 1));
     r.answer(300, 1199, "crowd", 1);
-    let rows = told(&r.rows(), DnsQuery::TABLE, &["start_ns", "end_ns"]);
+    let rows = values(&r.rows(), DnsQuery::TABLE, &["start_ns", "end_ns"]);
     assert_eq!(rows.len(), 200);
     assert_eq!(rows.iter().filter(|row| row.ends_with(" -")).count(), 199);
     assert!(rows.contains(&"199 300".to_owned()));
@@ -233,14 +233,14 @@ fn stacks_of_events_stay_with_their_rows() {
     r.send(35, 12, 5);
     let rows = r.rows();
     let has_stack = |table, times| -> Vec<bool> {
-        told(&rows, table, &[times, "stack_id"]).iter().map(|row| !row.ends_with('-')).collect()
+        values(&rows, table, &[times, "stack_id"]).iter().map(|row| !row.ends_with('-')).collect()
     };
     assert_eq!(has_stack(DnsQuery::TABLE, "end_ns"), [true, false]);
     assert_eq!(has_stack(TcpEvent::TABLE, "ts_ns"), [true, false]);
 }
 
 #[test]
-fn a_connection_is_told_apart_from_the_next_one_of_its_control_block() {
+fn a_connection_is_distinguished_from_the_next_one_of_its_control_block() {
     let mut r = Recording::new();
     r.rundown(0, (5000, 80), BROWSER);
     r.send(10, 1, 100);
@@ -250,9 +250,9 @@ fn a_connection_is_told_apart_from_the_next_one_of_its_control_block() {
     r.write(30, TCPIP, (1002, 0, MAILER), &ends, &[]);
     r.end(35, 1033, (5001, 443), MAILER);
     r.send(40, 1, 50);
-    // Reported again when the session ends: the same one.
+    // The same connection is reported again when the session ends.
     r.rundown(50, (5001, 443), MAILER);
-    let mut rows = told(
+    let mut rows = values(
         &r.rows(),
         TcpConnection::TABLE,
         &[
@@ -271,19 +271,19 @@ fn a_connection_is_told_apart_from_the_next_one_of_its_control_block() {
 }
 
 #[test]
-fn a_connection_that_nothing_told_of_is_known_by_its_end() {
+fn a_connection_that_nothing_announced_is_known_by_its_end() {
     let mut r = Recording::new();
     r.send(10, 1, 100);
     r.end(20, 1039, (6000, 80), BROWSER);
     r.end(21, 1038, (6000, 80), BROWSER);
     let rows = r.rows();
     let columns = ["kind", "local_address", "local_port", "open_ns", "abort_ns", "close_ns", "sends"];
-    assert_eq!(told(&rows, TcpConnection::TABLE, &columns), ["unknown 10.0.0.1 6000 - 20 21 1"]);
-    assert_ne!(told(&rows, TcpConnection::TABLE, &["process_key"]), ["-"]);
+    assert_eq!(values(&rows, TcpConnection::TABLE, &columns), ["unknown 10.0.0.1 6000 - 20 21 1"]);
+    assert_ne!(values(&rows, TcpConnection::TABLE, &["process_key"]), ["-"]);
 }
 
 #[test]
-fn a_template_that_is_told_first_belongs_to_the_connection_that_follows() {
+fn a_template_that_is_reported_first_belongs_to_the_connection_that_follows() {
     let template = |r: &mut Recording, us, number| {
         let payload = [&TCB.to_le_bytes()[..], &words(&[number]), &wide("")].concat();
         r.tcp(us, (1224, 0), &payload);
@@ -299,7 +299,7 @@ fn a_template_that_is_told_first_belongs_to_the_connection_that_follows() {
     // Too long before the next one.
     template(&mut r, 3000, 2);
     r.write(4001, TCPIP, (1002, 0, MAILER), &ends, &[]);
-    let mut rows = told(&r.rows(), TcpConnection::TABLE, &["connection_id", "template"]);
+    let mut rows = values(&r.rows(), TcpConnection::TABLE, &["connection_id", "template"]);
     rows.sort();
     assert_eq!(rows, ["0 Internet", "1 DataCenter", "2 -"]);
 }
@@ -315,9 +315,9 @@ fn what_the_system_counted_depends_on_whether_the_connection_was_closed() {
         }
         r.summary(20);
         let rows = r.rows();
-        // It says more than the columns show.
-        assert_eq!(told(&rows, GenericEvent::TABLE, &["event_id"]), ["1352"]);
-        told(&rows, TcpConnection::TABLE, &columns)
+        // The summary says more than the columns show.
+        assert_eq!(values(&rows, GenericEvent::TABLE, &["event_id"]), ["1352"]);
+        values(&rows, TcpConnection::TABLE, &columns)
     };
     assert_eq!(
         (counted(true), counted(false)),
@@ -339,11 +339,11 @@ fn the_last_data_of_a_connection_that_timed_out_is_what_was_sent_again() {
     r.end(120, 1046, (5000, 80), BROWSER);
     let rows = r.rows();
     assert_eq!(
-        told(&rows, TcpRetransmit::TABLE, &["ts_ns", "kind", "first_ns", "delay_ns", "size_bytes"]),
+        values(&rows, TcpRetransmit::TABLE, &["ts_ns", "kind", "first_ns", "delay_ns", "size_bytes"]),
         ["60 retransmit 10 50 100", "90 tail_loss_probe 61 29 100"]
     );
     assert_eq!(
-        told(&rows, TcpConnection::TABLE, &["retransmit_timeout_ns", "last_send_ns", "max_send_gap_ns"]),
+        values(&rows, TcpConnection::TABLE, &["retransmit_timeout_ns", "last_send_ns", "max_send_gap_ns"]),
         ["120 61 51"]
     );
 }
@@ -354,7 +354,7 @@ fn events_that_cannot_be_decoded_are_kept_as_they_are() {
     r.tcp(10, (1332, 0), &TCB.to_le_bytes());
     r.write(20, DNS_CLIENT, (3008, 0, BROWSER), &wide("a"), &[]);
     let rows = r.rows();
-    assert_eq!(told(&rows, GenericEvent::TABLE, &["event_id"]), ["1332", "3008"]);
-    assert!(told(&rows, TcpConnection::TABLE, &["connection_id"]).is_empty());
-    assert!(told(&rows, DnsQuery::TABLE, &["name"]).is_empty());
+    assert_eq!(values(&rows, GenericEvent::TABLE, &["event_id"]), ["1332", "3008"]);
+    assert!(values(&rows, TcpConnection::TABLE, &["connection_id"]).is_empty());
+    assert!(values(&rows, DnsQuery::TABLE, &["name"]).is_empty());
 }

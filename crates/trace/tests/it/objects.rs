@@ -21,7 +21,7 @@ impl Recording {
         self.writer.write(0, event).unwrap();
     }
 
-    /// A process and a thread of it start, or were there (types 1 and 3).
+    /// A process and a thread of it start (type 1), or existed before the trace (type 3).
     fn process(&mut self, us: i64, op: u8, pid: u32, parent: u32) {
         let ids = [(0x1000 + u64::from(pid), 8), (pid.into(), 4), (parent.into(), 4), (0, 4), (0, 4), (0, 8)];
         // Flags, no SID, a name, an empty command line, no package and no application.
@@ -125,7 +125,7 @@ fn values_and_addresses_are_used_again() {
 }
 
 #[test]
-fn where_objects_tell_their_ends_they_outlive_their_handles() {
+fn where_objects_report_their_ends_they_outlive_their_handles() {
     let mut trace = started();
     trace.of(5, 100, (17, 48, 2), &bytes(&[(0xA0, 8), (EVENT, 2), (0, 2)]));
     trace.handle(10, CREATE, 100, 0xA0, 0x14, "");
@@ -168,7 +168,7 @@ fn a_process_inherits_handles_and_the_kernel_has_its_own() {
 }
 
 #[test]
-fn lists_of_open_handles_tell_what_was_there_before() {
+fn lists_of_open_handles_show_what_was_there_before() {
     let mut trace = started();
     let rundown = |object: u64, pid: u64, handle: u64, name: &str| {
         [bytes(&[(object, 8), (pid, 4), (handle, 4), (EVENT, 2)]), wide(name)].concat()
@@ -260,7 +260,7 @@ fn what_is_committed_twice_or_given_back_in_part_is_counted_by_pages() {
 }
 
 #[test]
-fn processes_that_nothing_describes_are_told_apart_by_their_ids() {
+fn processes_that_nothing_describes_are_distinguished_by_their_ids() {
     let mut trace = Recording::new();
     trace.handle(10, CREATE, 100, 0xA0, 0x14, "");
     trace.handle(20, CREATE, 200, 0xB0, 0x14, "");

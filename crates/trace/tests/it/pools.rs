@@ -48,7 +48,7 @@ fn example() -> Recording {
     trace.stack(30, (200, 9), 0xFFFF_8000_0000_2000);
     // Allocated before the trace.
     trace.pool(31, FREE, (b"CamO", PAGED), &[512, 0x9000]);
-    // The free of what lay there is missing.
+    // The free of the block before is missing.
     trace.pool(40, ALLOCATE, (b"CamN", PAGED), &[24, 0x3000]);
     trace
 }
@@ -113,7 +113,7 @@ fn sums_are_by_tag_and_type() {
 }
 
 #[test]
-fn a_part_of_a_trace_is_told_as_if_it_were_all() {
+fn a_part_of_a_trace_is_shown_as_if_it_were_all() {
     let rows = example().rows(Range { start_ns: 12_000, end_ns: 25_000 });
     assert_eq!(words(&rows, Pool::TABLE, "outcome"), ["freed", "outstanding"]);
     let found = read(&rows, Pool::TABLE, ["address", "alloc_ns", "free_ns"]);

@@ -1,4 +1,4 @@
-//! What a recording holds and what it says of the machine: events in, rows out. The examples of
+//! What a recording holds and what it says about the machine: events in, rows out. The examples of
 //! docs/numbers/recording.md and docs/numbers/machine.md.
 
 use std::collections::BTreeMap;
@@ -82,9 +82,9 @@ fn events_are_counted_in_the_second_in_which_they_were_logged() {
     }
     trace.of_process(S + 5, 4, KERNEL_POWER, (95, 0), &bytes(&[(10_000, 4)]));
     trace.stack_of(20, 1, 10);
-    // It comes in the next second, and is of the one before.
+    // The stack comes in the next second, and counts in the second of its event.
     trace.stack_of(S + 6, 0, S - 1);
-    // Of an event that is not there.
+    // The stack of an event that is missing.
     trace.stack_of(S + 7, 0, 11);
     let rows = trace.rows(Range::ALL);
     assert_eq!(
@@ -147,7 +147,7 @@ fn a_stack_counts_once_whatever_it_consists_of() {
 }
 
 #[test]
-fn more_kinds_than_are_told_apart_are_counted_together() {
+fn kinds_above_the_limit_are_counted_together() {
     let mut trace = Recording::new();
     for id in 0..20_000u16 {
         trace.of_process(id.into(), 4, KERNEL_POWER, (id, 0), &[]);
@@ -155,13 +155,14 @@ fn more_kinds_than_are_told_apart_are_counted_together() {
     let file = trace.writer.finish(133_000_000_000_000_000).unwrap().into_inner();
     let session = Session::open(vec![Box::new(file)]).unwrap();
     let mut sink = Batches::new();
-    let told = import(&session, &Options::default(), &mut sink, &mut |_| ControlFlow::Continue(())).unwrap();
+    let imported =
+        import(&session, &Options::default(), &mut sink, &mut |_| ControlFlow::Continue(())).unwrap();
     let rows = read(&sink, EventCount::TABLE, ["event_id", "events"]);
     let together: Vec<_> = rows.iter().filter(|row| row[0].is_none()).collect();
     // The header event and 16,382 ids have a number of their own.
     assert_eq!(together, [&[None, Some(20_000 - 16_382)]]);
-    assert_eq!(rows.iter().filter_map(|row| row[1]).sum::<i64>(), told.trace.events);
-    let note = told.diagnostics.iter().find(|note| note.kind == "event_kinds_together").unwrap();
+    assert_eq!(rows.iter().filter_map(|row| row[1]).sum::<i64>(), imported.trace.events);
+    let note = imported.diagnostics.iter().find(|note| note.kind == "event_kinds_together").unwrap();
     assert_eq!(note.count, 20_000 - 16_382);
 }
 
@@ -211,17 +212,17 @@ fn a_request_for_a_timer_holds_until_the_next_one() {
 }
 
 #[test]
-fn a_runtime_is_told_once_with_its_start() {
+fn a_runtime_is_listed_once_with_its_start() {
     let mut trace = Recording::new();
-    let told = |sku: u64, version: [u64; 4]| {
+    let information = |sku: u64, version: [u64; 4]| {
         let four = |parts: [u64; 4]| bytes(&parts.map(|part| (part, 2)));
         let head = bytes(&[(9, 2), (sku, 2)]);
         let tail = [wide("app.exe -x"), vec![0; 16], wide("c:\\clr.dll")].concat();
         [head, four([4, 0, 0, 0]), four(version), bytes(&[(17, 4), (2, 1)]), tail].concat()
     };
-    trace.of_process(10, 100, clr::RUNTIME, (187, 0), &told(2, [8, 0, 1, 2]));
-    trace.of_process(20, 100, clr::RUNDOWN, (187, 0), &told(2, [8, 0, 1, 2]));
-    trace.of_process(30, 200, clr::RUNDOWN, (187, 0), &told(1, [4, 0, 30319, 0]));
+    trace.of_process(10, 100, clr::RUNTIME, (187, 0), &information(2, [8, 0, 1, 2]));
+    trace.of_process(20, 100, clr::RUNDOWN, (187, 0), &information(2, [8, 0, 1, 2]));
+    trace.of_process(30, 200, clr::RUNDOWN, (187, 0), &information(1, [4, 0, 30319, 0]));
     let rows = trace.rows(Range::ALL);
     let columns = ["clr_instance", "start_ns", "startup_mode", "startup_flags"];
     assert_eq!(
@@ -316,7 +317,7 @@ fn sockets(is_described: bool) -> Batches {
     }
     event(100, 1001, 0, &[(0, 4)]);
     event(110, 1001, 1, &[(0, 4)]);
-    // The endpoint is used again, by one that was there before and stays.
+    // The endpoint is used again, by a socket that existed before the trace and stays open.
     event(120, 1003, 1, &[(1, 4), (0x7000, 8), (5, 4), (0, 4)]);
     trace.rows(Range::ALL)
 }

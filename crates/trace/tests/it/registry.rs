@@ -110,7 +110,7 @@ fn keys_are_those_of_their_control_blocks_wherever_these_are_named() {
 }
 
 #[test]
-fn older_versions_tell_how_long_an_operation_took() {
+fn older_versions_say_how_long_an_operation_took() {
     let mut trace = Recording::new();
     let zero = [&bytes(&[(NOT_FOUND, 8), (RUN, 8), (5, 8)])[..], &wide("Sub")].concat();
     trace.kernel(10, 0, (9, OPEN, 0), &zero);

@@ -42,7 +42,7 @@ fn trace() -> Session {
     Session::open(vec![Box::new(writer.finish(START).unwrap().into_inner())]).unwrap()
 }
 
-/// Wants texts that stand in a list of words.
+/// Expects the texts that stand in a list of words.
 fn one_of(words: &'static str) -> Wanted<'static> {
     Box::new(move |texts| texts.iter().any(|text| words.split(' ').any(|word| word == *text)))
 }
@@ -178,7 +178,7 @@ fn an_event_without_description_has_its_built_in_name_and_the_text_in_its_bytes(
     let fields: Vec<Value> = rows.iter().map(|row| json!(row.fields)).collect();
     let payload = fields[0]["payload"].as_str().unwrap();
     assert!(payload.starts_with("785634120080ffff04000000680074007400"), "{payload}");
-    // What is no character of a text ends it, and one letter is none.
+    // A byte that is no character ends a text, and a single letter is no text.
     assert_eq!(fields[0]["text"], json!(["http://host/"]));
     assert_eq!((&fields[2], &fields[3]), (&json!({"payload": "01"}), &json!({})));
     // What is known by a name is found by its number as well.

@@ -142,12 +142,12 @@ fn page_faults_are_those_of_the_simulation() {
         let counted = sums.iter().zip(kinds).map(|([process, count], kind)| {
             (made.pids[&process.unwrap()].clone(), kind.unwrap(), count.unwrap() as u64)
         });
-        let told = found
+        let expected = found
             .iter()
             .flat_map(|(pid, kinds)| kinds.iter().map(|(kind, count)| (pid.clone(), kind.clone(), *count)));
         let mut counted: Vec<_> = counted.collect();
         counted.sort();
-        assert_eq!(counted, told.collect::<Vec<_>>());
+        assert_eq!(counted, expected.collect::<Vec<_>>());
 
         let mut by_process: BTreeMap<String, HardFaultSums> = BTreeMap::new();
         let mut by_file: BTreeMap<String, HardFaultSums> = BTreeMap::new();
@@ -221,8 +221,8 @@ fn heaps_are_those_of_the_simulation() {
             ["process_key", "heap_handle", "allocations", "outstanding_bytes", "outstanding_blocks"];
         for [process, heap, allocations, bytes, blocks] in made.numbers(HeapProcess::TABLE, columns) {
             let sums = &found[&made.pids[&process.unwrap()]][&format!("{:#x}", heap.unwrap())];
-            let told = [sums.allocations, sums.live_bytes, sums.live].map(|n| Some(n as i64));
-            assert_eq!([allocations, bytes, blocks], told);
+            let expected = [sums.allocations, sums.live_bytes, sums.live].map(|n| Some(n as i64));
+            assert_eq!([allocations, bytes, blocks], expected);
         }
     }
 }
@@ -275,11 +275,11 @@ fn memory_of_the_kernel_is_that_of_the_simulation() {
         let columns = ["allocations", "freed_bytes", "frees_of_earlier", "outstanding_bytes"];
         let sums = made.numbers(PoolTag::TABLE, columns);
         let tags = made.words(PoolTag::TABLE, "tag").into_iter().map(Option::unwrap);
-        let told = found.by_tag.iter().map(|(tag, sums)| {
-            let told = [sums.allocations, sums.freed_bytes, sums.frees_of_earlier, sums.live_bytes];
-            (tag.clone(), told.map(|n| Some(n as i64)))
+        let expected = found.by_tag.iter().map(|(tag, sums)| {
+            let numbers = [sums.allocations, sums.freed_bytes, sums.frees_of_earlier, sums.live_bytes];
+            (tag.clone(), numbers.map(|n| Some(n as i64)))
         });
-        assert_eq!(tags.zip(sums).collect::<Vec<_>>(), told.collect::<Vec<_>>());
+        assert_eq!(tags.zip(sums).collect::<Vec<_>>(), expected.collect::<Vec<_>>());
     }
 }
 
@@ -312,11 +312,11 @@ fn messages_are_those_of_the_simulation() {
             sums.duration_ns += duration;
         }
         assert_eq!(calls, made.truth.alpc.calls);
-        let told = made.truth.alpc.waits.iter().filter_map(|(thread, of)| {
+        let expected = made.truth.alpc.waits.iter().filter_map(|(thread, of)| {
             let reply = of.get("reply").filter(|reply| reply.waits > 0)?;
             Some((thread.clone(), AlpcWaits { open_at_end: 0, ..*reply }))
         });
-        assert_eq!(waits, told.collect());
+        assert_eq!(waits, expected.collect());
         let (sent, received) = (made.truth.alpc.sent, made.truth.alpc.received);
         let ends = made.numbers(Alpc::TABLE, ["send_ns", "receive_ns", "reply_ns", "end_ns"]);
         let count = |end: usize| ends.iter().filter(|row| row[end].is_some()).count() as u64;

@@ -82,7 +82,7 @@ fn check(name: &str, session: &Session, truth: &Value) -> Vec<String> {
         }
         for (column, mut want) in wanted {
             // The truth goes from the start of the session to its end; what ran in front of the first event
-            // of the kernel logger and behind its last one is nobody's knowledge.
+            // of the kernel logger and behind its last one is not known.
             match column.as_str() {
                 "run_open_start_us" if want > 0.0 => want -= edges_us[0],
                 "run_open_end_us" if want > 0.0 => want -= edges_us[1],

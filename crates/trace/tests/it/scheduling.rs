@@ -103,7 +103,7 @@ impl Recording {
         self.kernel(us, 0, None, (15, 46, 2), &bytes(&[(ip, 8), (tid.into(), 4), (1, 2), (0, 2)]));
     }
 
-    /// A thread starts, ends (2), or is there (3).
+    /// A thread starts (1), ends (2), or existed before the trace (3).
     pub(crate) fn thread(&mut self, us: i64, by: Option<u32>, opcode: u8, pid: u64, tid: u64) {
         let payload = [bytes(&[(pid, 4), (tid, 4)]), vec![0; 64]].concat();
         self.kernel(us, 0, by, (5, opcode, 3), &payload);
@@ -224,7 +224,7 @@ fn threads_and_processes_know_who_created_them() {
     trace.kernel(10, 0, Some(44), (3, 1, 4), &process(100));
     trace.thread(11, Some(44), 1, 100, 104);
     trace.thread(20, Some(104), 1, 100, 108);
-    // Nobody described the creator.
+    // No event describes the creator.
     trace.thread(30, Some(999), 1, 100, 112);
     trace.kernel(40, 0, None, (3, 3, 4), &process(120));
     let rows = trace.rows();
@@ -397,7 +397,7 @@ fn behind_the_end_of_a_cut_file_nothing_is_known() {
         assert_eq!(gaps_of(&imported), 2, "{cut}");
         let open = truths(&rows, ContextSwitch::TABLE, "is_open_wait");
         assert!(!open.contains(&Some(true)), "{cut} {open:?}");
-        // Thread 8 ran at least up to the last event that is there.
+        // Thread 8 ran at least up to the last event in the file.
         let slice = slices(&rows).into_iter().find(|slice| slice[0] == Some(8)).unwrap();
         assert_eq!((slice[3], slice[4], slice[5]), (Some(12), None, Some(28)), "{cut}");
     }
@@ -485,7 +485,7 @@ fn dpcs_and_interrupts_are_a_part_of_the_slice_that_they_interrupted() {
     interrupt(&mut trace, 30, 32, 0, 67);
     interrupt(&mut trace, 29, 36, 0, 68);
     interrupt(&mut trace, 40, 41, 0, 69);
-    // It runs on a thread of its own: that of the slice.
+    // A threaded DPC runs on a thread of its own, which is that of the slice.
     interrupt(&mut trace, 42, 45, 0, 66);
     interrupt(&mut trace, 21, 45, 1, 68);
     trace.switch(50, 0, (8, WAITS), 4);
@@ -500,7 +500,7 @@ fn dpcs_and_interrupts_are_a_part_of_the_slice_that_they_interrupted() {
             [Some(50), Some(60), Some(10), Some(0)],
         ]
     );
-    // The interrupt came in between the second DPC.
+    // The interrupt came inside the second DPC.
     let columns = ["start_ns", "duration_ns", "nested_ns"];
     let want = [[8, 4, 0], [30, 2, 0], [29, 7, 2], [40, 1, 0], [42, 3, 0], [21, 24, 0]];
     let mut all = read(&rows, DpcIsr::TABLE, columns);
@@ -521,11 +521,11 @@ fn a_stack_of_a_switch_may_name_another_thread_if_it_is_the_only_one_of_its_time
     trace.switch(10, 0, (0, 2), 4);
     trace.switch(10, 1, (0, 2), 8);
     trace.stack(10, 0, (10, 4), &[KERNEL]);
-    // The thread that went.
+    // The stack names the thread that was switched out.
     trace.stack(11, 1, (10, 0), &[KERNEL + 1]);
     trace.switch(20, 0, (4, WAITS), 0);
     trace.switch(30, 0, (0, 2), 4);
-    // Of another time.
+    // A stack of another time.
     trace.stack(31, 0, (29, 12), &[KERNEL + 2]);
     trace.switch(40, 0, (4, WAITS), 0);
     trace.switch(40, 1, (8, WAITS), 0);

@@ -33,7 +33,7 @@ impl Recording {
         self.writer.write(0, event).unwrap();
     }
 
-    /// A session starts (id 10), stops (11) or is there (20).
+    /// A session starts (id 10), stops (11) or runs already (20).
     fn session(&mut self, us: i64, kind: (u16, u8), name: &str, numbers: &[u64]) {
         let guid = Guid::literal("11111111-2222-3333-4444-555555555555").to_bytes();
         let tail = bytes(&numbers.iter().map(|n| (*n, 4)).collect::<Vec<_>>());
@@ -72,7 +72,7 @@ fn a_session_is_a_row_of_its_start_and_its_stop() {
     trace.session(40, (10, 0), "Audit", &[]);
     trace.session(50, (11, 0), "Old", &[]);
     trace.session(60, (20, 1), "Busy", &[4, 64, 128, 9, 8, 0, 5, 0, 0, 3]);
-    // That of the trace itself.
+    // The session of the trace itself.
     trace.session(70, (20, 1), "nt kernel logger", &[2, 20, 64, 3, 3, 0, 0, 0, 0, 1]);
     let mask =
         bytes(&[(0x2_0003, 4), (0, 4), (0x100_0000, 4), (0, 4), (0, 4), (0, 4), (0, 4), (0, 4), (85, 4)]);
@@ -100,12 +100,12 @@ fn a_session_is_a_row_of_its_start_and_its_stop() {
     assert_eq!(words(&rows, LoggerEvent::TABLE, "provider")[1], "Microsoft-Windows-DNS-Client");
     let columns = ["ts_ns", "any_keyword", "level", "enable_property"];
     assert_eq!(read(&rows, LoggerEvent::TABLE, columns)[1], [20, 0xFF, 4, 1].map(Some));
-    // What the rows do not show stays.
+    // Events that the rows do not show in full stay events.
     assert_eq!(read(&rows, GenericEvent::TABLE, ["event_id"]).len(), 8);
 }
 
 #[test]
-fn errors_and_losses_are_told_with_their_status() {
+fn errors_and_losses_are_reported_with_their_status() {
     let mut trace = Recording::new();
     let denied = 0xC000_0022u64;
     let error = [wide("Full"), wide("c:\\b.etl"), bytes(&[(denied, 4), (1, 4)])].concat();

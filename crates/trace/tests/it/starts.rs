@@ -59,12 +59,13 @@ fn a_start_costs_from_its_event_to_the_first_switch_in() {
     let rows = example().rows();
     let columns = ["start_ns", "start_cost_ns", "terminate_ns", "stop_ns", "exit_duration_ns"];
     assert_eq!(of(&rows, 60, columns), [100, 90, 400, 460, 60].map(Some));
-    // Its parts: the creator's work to the first thread, to its being ready, then the way to a processor.
+    // The parts of the cost: the creator's work up to the first thread, the time until that is ready, then
+    // the time until it gets a processor.
     let [first] = of(&rows, 60, ["first_thread_key"]);
     let threads = read(&rows, Thread::TABLE, ["thread_key", "start_ns", "first_readied_ns", "first_in_ns"]);
     assert!(threads.contains(&[first, Some(130), Some(150), Some(190)]), "{threads:?}");
     assert_eq!(of(&rows, 60, ["object_address"]), [Some(0xFFFF_C000_0000_003C_u64 as i64)]);
-    // What was there before the trace has no start, and version 3 of the events no flags.
+    // A process from before the trace has no start, and version 3 of the events has no flags.
     assert_eq!(of(&rows, 40, columns), [None; 5]);
     let flags = |column| truths(&rows, Process::TABLE, column);
     assert!(flags("is_wow64").contains(&Some(true)) && flags("is_wow64").contains(&None));
@@ -116,11 +117,15 @@ fn a_module_says_why_and_for_which_other_one_it_was_loaded() {
     trace.kernel(10, 0, Some(64), (20, 10, 2), &image(0x40_0000, "\\a.exe"));
     trace.kernel(20, 0, Some(64), (20, 10, 2), &image(0x50_0000, "\\b.dll"));
     // Programs log it themselves; the header names the process.
-    let told = |base: u64, parent: u64, reason: u64| {
+    let dependency = |base: u64, parent: u64, reason: u64| {
         [bytes(&[(base, 8), (parent, 8), (reason, 4)]), wide("b.dll")].concat()
     };
     let context = etwkit_etl::writer::KernelContext::ids(64, 60);
-    for payload in [told(0x50_0000, 0x40_0000, 4), told(0x50_0000, 0, 0), told(0x77_0000, 0x40_0000, 4)] {
+    for payload in [
+        dependency(0x50_0000, 0x40_0000, 4),
+        dependency(0x50_0000, 0, 0),
+        dependency(0x77_0000, 0x40_0000, 4),
+    ] {
         trace.kernel_by(30, 0, context, (20, 176, 3), &payload);
     }
     let rows = trace.rows();
@@ -139,10 +144,10 @@ fn waiting_for_a_processor() -> Recording {
     trace.switch(36, 0, (12, PREEMPTED), 8);
     trace.switch(47, 0, (8, WAITS), 0);
     trace.switch(50, 0, (0, 2), 4);
-    // Preempted, and back on the other processor, where only one thread ran all the time.
+    // The thread is preempted, and comes back on the other processor, where one thread ran all the time.
     trace.switch(60, 0, (4, PREEMPTED), 8);
     trace.switch(70, 1, (16, WAITS), 4);
-    // Ready, and nobody ran.
+    // The thread is ready, and the processor is idle.
     trace.switch(80, 1, (4, WAITS), 0);
     trace.ready(85, 0, 4);
     trace.switch(90, 1, (0, 2), 4);
@@ -156,7 +161,7 @@ fn instead(rows: &Batches) -> Vec<[Option<i64>; 4]> {
     let tid = |key: Option<i64>| tids.iter().find(|[known, _]| *known == key).and_then(|[_, tid]| *tid);
     let columns = ["thread_key", "in_ns", "ready_ns", "instead_thread_key", "instead_ns"];
     let of_4 = read(rows, ContextSwitch::TABLE, columns).into_iter().filter(|row| tid(row[0]) == Some(4));
-    // How long is not told twice.
+    // A duration that equals `ready_ns` is not stored again.
     let of_4 = of_4.inspect(|row| assert!(row[4].is_none() || row[4] != row[2], "{row:?}"));
     let ran = |row: [Option<i64>; 5]| row[4].or(row[3].and(row[2]));
     of_4.map(|row| [row[1], row[2], row[3].and_then(|by| tid(Some(by))), ran(row)]).collect()
@@ -188,7 +193,7 @@ fn who_ran_longest_on_the_processor_ran_instead_of_a_ready_thread() {
 /// Thread 8 runs when the recording begins, with an unknown priority and 9 at its end; 4 is boosted from 8 to
 /// 10 while it runs, 12 is not.
 #[test]
-fn a_priority_at_the_end_of_a_slice_is_told_where_it_is_another_one() {
+fn a_priority_at_the_end_of_a_slice_is_kept_where_it_differs() {
     let mut trace = Recording::new();
     let switch = |old: u64, new: u64, old_priority: u64| {
         let priorities = old_priority << 8 | 8;
@@ -199,8 +204,8 @@ fn a_priority_at_the_end_of_a_slice_is_told_where_it_is_another_one() {
     }
     let rows = trace.rows();
     let slices = read(&rows, ContextSwitch::TABLE, ["out_ns", "priority", "out_priority"]);
-    let told = [[Some(5), None, Some(9)], [Some(20), Some(8), Some(10)], [Some(30), Some(8), None]];
-    assert!(told.iter().all(|row| slices.contains(row)), "{slices:?}");
+    let expected = [[Some(5), None, Some(9)], [Some(20), Some(8), Some(10)], [Some(30), Some(8), None]];
+    assert!(expected.iter().all(|row| slices.contains(row)), "{slices:?}");
 }
 
 #[test]
@@ -279,13 +284,13 @@ fn costs_of_starts_and_exits_are_the_truth() {
         let columns = ["pid", "start_ns", "create_call_ns", "start_cost_ns"];
         let started = exact(&rows, columns);
         for start in &truth.starts {
-            let told = [Some(start.pid.into()), Some(start.start_ns), start.call_ns, start.cost_ns];
-            assert!(started.contains(&told), "{start:?} {:?}", of(&rows, start.pid.into(), columns));
+            let expected = [Some(start.pid.into()), Some(start.start_ns), start.call_ns, start.cost_ns];
+            assert!(started.contains(&expected), "{start:?} {:?}", of(&rows, start.pid.into(), columns));
         }
         let ended = exact(&rows, ["pid", "terminate_ns", "stop_ns", "exit_duration_ns"]);
         for exit in &truth.exits {
-            let told = [exit.pid.into(), exit.terminate_ns, exit.end_ns, exit.duration_ns].map(Some);
-            assert!(ended.contains(&told), "{exit:?}");
+            let expected = [exit.pid.into(), exit.terminate_ns, exit.end_ns, exit.duration_ns].map(Some);
+            assert!(ended.contains(&expected), "{exit:?}");
         }
         let called = truth.starts.iter().filter(|start| start.call_ns.is_some() && start.cost_ns.is_some());
         assert!(called.count() > 10 && truth.exits.len() > 10, "seed {seed}");

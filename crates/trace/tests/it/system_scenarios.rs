@@ -52,14 +52,14 @@ fn system_calls_are_those_of_the_simulation() {
             let sums = found.entry(made.pid(process)).or_default();
             *sums = (sums.0 + 1, sums.1 + u64::from(is_error(status)), sums.2 + duration);
         }
-        let mut told: BTreeMap<String, (u64, u64, i64)> = BTreeMap::new();
+        let mut expected: BTreeMap<String, (u64, u64, i64)> = BTreeMap::new();
         for (pid, calls) in &made.truth.syscalls.by_process {
-            let sums = told.entry(pid.clone()).or_default();
+            let sums = expected.entry(pid.clone()).or_default();
             for call in calls.values() {
                 *sums = (sums.0 + call.count, sums.1 + call.failed, sums.2 + call.duration_ns);
             }
         }
-        assert_eq!(found, told);
+        assert_eq!(found, expected);
         assert_eq!((earlier, open), (made.truth.syscalls.ends_of_earlier, made.truth.syscalls.open_at_end));
     }
 }
@@ -180,11 +180,11 @@ fn the_focus_and_delays_are_those_of_the_simulation() {
             FocusStay { level, id, from_ns, to_ns }
         };
         let mut found: Vec<FocusStay> = rows.into_iter().zip(levels).map(stay).collect();
-        let mut told = made.truth.windows.focus.clone();
-        for list in [&mut found, &mut told] {
+        let mut expected = made.truth.windows.focus.clone();
+        for list in [&mut found, &mut expected] {
             list.sort_by_key(|stay| (stay.level.clone(), stay.from_ns));
         }
-        assert_eq!(found, told);
+        assert_eq!(found, expected);
         let mut delays: BTreeMap<String, BTreeMap<String, DelaySums>> = BTreeMap::new();
         let rows = made.numbers(UiDelay::TABLE, ["process_key", "duration_ns"]);
         for ([process, duration], kind) in rows.into_iter().zip(made.texts(UiDelay::TABLE, "kind")) {
@@ -202,7 +202,7 @@ fn resolutions_of_the_timer_are_those_of_the_simulation() {
         let table = etwkit_trace::table::TimerResolution::TABLE;
         let rows = made.numbers(table, ["process_key", "resolution_ns", "start_ns", "end_ns"]);
         let kinds = made.texts(table, "kind").into_iter().zip(made.flags(table, "is_ignored"));
-        let told = |(row, (kind, is_ignored)): ([Option<i64>; 4], (String, bool))| {
+        let request = |(row, (kind, is_ignored)): ([Option<i64>; 4], (String, bool))| {
             let [process, resolution, from_ns, to_ns] = row;
             TimerResolution {
                 kind,
@@ -213,7 +213,7 @@ fn resolutions_of_the_timer_are_those_of_the_simulation() {
                 is_ignored,
             }
         };
-        let mut found: Vec<TimerResolution> = rows.into_iter().zip(kinds).map(told).collect();
+        let mut found: Vec<TimerResolution> = rows.into_iter().zip(kinds).map(request).collect();
         let mut expected = made.truth.timer_resolution.clone();
         for list in [&mut found, &mut expected] {
             list.sort_by_key(|of| (of.kind.clone(), of.pid, of.from_ns));

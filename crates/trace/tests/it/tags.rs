@@ -202,7 +202,7 @@ fn error(text: &[u8]) -> TagFileError {
 }
 
 #[test]
-fn errors_tell_place_and_expectation() {
+fn errors_name_place_and_expectation() {
     let root = "<Tag Name=\"\">\n";
     for (inner, expected) in [
         ("  <Tagg/>", "2:3 (byte 16): expected <Tag>, <HintTag> or <Entrypoint>, found <Tagg>"),

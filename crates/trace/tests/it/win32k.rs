@@ -1,4 +1,4 @@
-//! What the window manager says: events in, rows out. The examples of docs/numbers/windows.md.
+//! Events of the window manager in, rows out. The examples of docs/numbers/windows.md.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
@@ -72,7 +72,7 @@ impl Recording {
 }
 
 /// Values of columns, `-` for none; times in microseconds, keys as ids of processes and threads.
-fn told(batches: &Batches, table: &Table, columns: &[&str]) -> Vec<String> {
+fn values(batches: &Batches, table: &Table, columns: &[&str]) -> Vec<String> {
     let pids = read(batches, Process::TABLE, ["process_key", "pid"]);
     let tids = read(batches, Thread::TABLE, ["thread_key", "tid"]);
     let id = |ids: &[[Option<i64>; 2]], key: i64| {
@@ -142,17 +142,17 @@ const LOCK: [&str; 9] = [
 /// The example of acquisitions.
 fn locks() -> Batches {
     let mut trace = Recording::programs();
-    // Only the release of what was acquired before the trace.
+    // The release of a lock that was acquired before the trace.
     trace.release(5, CONSOLE, 90);
     trace.acquire(10, EDITOR, 163, (4, 0), 1);
     trace.release(30, EDITOR, 20);
-    // A slow one is reported twice; the version reports a hold that begins with the wait.
+    // A slow acquisition is reported twice; this version reports a hold that begins with the wait.
     trace.acquire(40, CONSOLE, 163, (25, 0), 2);
     trace.acquire(41, CONSOLE, 416, (0, 0), 2);
     trace.acquire(45, EDITOR, 165, (0, 3), 3);
     trace.release(50, CONSOLE, 35);
     trace.release(55, EDITOR, 10);
-    // Only slow ones are recorded; their releases are not.
+    // Only slow acquisitions are recorded here, without their releases.
     trace.acquire(60, EDITOR, 417, (0, 2), 4);
     trace.acquire(70, EDITOR, 163, (1, 0), 5);
     trace.rows(Range::ALL)
@@ -162,7 +162,7 @@ fn locks() -> Batches {
 fn a_release_ends_the_acquisition_of_its_thread() {
     let rows = locks();
     assert_eq!(
-        told(&rows, UserLock::TABLE, &LOCK),
+        values(&rows, UserLock::TABLE, &LOCK),
         [
             "200 - - 5 - - 90 false -",
             "100 exclusive 10 30 4 20 20 false 1",
@@ -172,7 +172,7 @@ fn a_release_ends_the_acquisition_of_its_thread() {
             "100 exclusive 70 - 1 - - false 5",
         ]
     );
-    assert!(told(&rows, GenericEvent::TABLE, &["event_id"]).is_empty());
+    assert!(values(&rows, GenericEvent::TABLE, &["event_id"]).is_empty());
     let sums = [
         "process_key",
         "mode",
@@ -185,7 +185,7 @@ fn a_release_ends_the_acquisition_of_its_thread() {
         "max_hold_ns",
         "only_released",
     ];
-    let mut sums = told(&derived(&rows), UserLockProcess::TABLE, &sums);
+    let mut sums = values(&derived(&rows), UserLockProcess::TABLE, &sums);
     sums.sort();
     assert_eq!(
         sums,
@@ -206,7 +206,7 @@ fn a_part_of_a_trace_has_the_acquisitions_that_begin_in_it() {
     trace.acquire(40, EDITOR, 163, (4, 0), 2);
     trace.release(60, EDITOR, 20);
     let rows = trace.rows(Range { start_ns: 20_000, end_ns: 50_000 });
-    assert_eq!(told(&rows, UserLock::TABLE, &["acquire_ns", "release_ns"]), ["40 60"]);
+    assert_eq!(values(&rows, UserLock::TABLE, &["acquire_ns", "release_ns"]), ["40 60"]);
 }
 
 const OBJECT: [&str; 10] = [
@@ -235,16 +235,17 @@ fn objects_are_followed_through_owners_and_handles() {
     trace.object(41, EDITOR, 457, 0x60, 5, CONSOLE);
     trace.window(42, CONSOLE, 458, &bytes(&[(0x60, 8), (0x70, 8), (5, 4), (1, 4), (CONSOLE.into(), 4)]));
     trace.object(50, CONSOLE, 456, 0x70, 5, CONSOLE);
-    // It was there before; the handle of another one is given again, so that its end is missing.
+    // An object from before the trace; and a handle that is given again, so that the end of its first object
+    // is missing.
     trace.object(60, CONSOLE, 453, 0x80, 2, CONSOLE);
     trace.object(70, EDITOR, 452, 0x90, 1, EDITOR);
     trace.object(80, EDITOR, 452, 0x90, 16, EDITOR);
-    // One that no process has any more.
+    // An object that no process has any more.
     trace.object(90, EDITOR, 455, 0xA0, 99, EDITOR);
     trace.object(91, EDITOR, 457, 0xA0, 99, 0);
     let rows = trace.rows(Range::ALL);
     assert_eq!(
-        told(&rows, GdiUserObject::TABLE, &OBJECT),
+        values(&rows, GdiUserObject::TABLE, &OBJECT),
         [
             "gdi Bitmap 81 100 create destroyed 10 20 0 0",
             "gdi Bitmap 112 200 create destroyed 40 50 1 1",
@@ -256,7 +257,7 @@ fn objects_are_followed_through_owners_and_handles() {
             "gdi - 160 - create open 90 - 1 0",
         ]
     );
-    let moved = told(
+    let moved = values(
         &rows,
         GdiUserObject::TABLE,
         &[
@@ -278,7 +279,7 @@ fn objects_are_followed_through_owners_and_handles() {
         "outstanding",
         "lifetime_ns",
     ];
-    let mut types = told(&derived(&rows), GdiUserType::TABLE, &columns);
+    let mut types = values(&derived(&rows), GdiUserType::TABLE, &columns);
     types.sort();
     assert_eq!(
         types,
@@ -305,13 +306,13 @@ fn what_a_process_had_when_it_ended_is_not_outstanding() {
     trace.kernel(20, 0, (3, 2, 4), &[bytes(&ids), tail].concat());
     let rows = trace.rows(Range::ALL);
     assert_eq!(
-        told(&rows, GdiUserObject::TABLE, &["process_key", "outcome"]),
+        values(&rows, GdiUserObject::TABLE, &["process_key", "outcome"]),
         ["100 process_end", "200 open"]
     );
 }
 
 #[test]
-fn delays_end_when_they_are_told() {
+fn delays_end_when_they_are_reported() {
     let mut trace = Recording::programs();
     let names = [wide("Edit"), wide("Notepad"), wide("C:\\e.exe"), bytes(&[(0x100, 4), (65, 8)])].concat();
     trace.window(900, EDITOR, 38, &bytes(&[(1, 4), (300, 4), (40, 4), (250, 4)]));
@@ -320,7 +321,7 @@ fn delays_end_when_they_are_told() {
     let rows = trace.rows(Range::ALL);
     let columns = ["kind", "process_key", "thread_key", "start_ns", "duration_ns", "since_input_remove_ns"];
     assert_eq!(
-        told(&rows, UiDelay::TABLE, &columns),
+        values(&rows, UiDelay::TABLE, &columns),
         [
             "message 100 1000 -299100 300000 40000",
             "input 100 1000 -249099 250000 40000",
@@ -329,7 +330,7 @@ fn delays_end_when_they_are_told() {
     );
     let columns = ["class_name", "top_level_class_name", "image_path", "message_id", "wparam", "cursor_type"];
     assert_eq!(
-        told(&rows, UiDelay::TABLE, &columns),
+        values(&rows, UiDelay::TABLE, &columns),
         ["- - - - - -", "Edit Notepad C:\\e.exe 256 65 -", "- - - - - 102"]
     );
 }
@@ -358,7 +359,7 @@ fn focus() -> Batches {
 #[test]
 fn the_focus_stays_until_it_moves_on() {
     assert_eq!(
-        told(&focus(), FocusChange::TABLE, &FOCUS),
+        values(&focus(), FocusChange::TABLE, &FOCUS),
         [
             "thread 1 100 1000 - 100 100",
             "process 1 100 - - 101 101",
@@ -372,13 +373,13 @@ fn the_focus_stays_until_it_moves_on() {
 }
 
 #[test]
-fn a_change_that_was_not_told_leaves_lengths_open() {
+fn a_change_that_was_not_reported_leaves_lengths_open() {
     let mut trace = Recording::programs();
     trace.focus(100, 26, &[1, 0, EDITOR]);
     trace.focus(200, 26, &[1, CONSOLE, 300]);
     trace.focus(1000, 999, &[]);
     assert_eq!(
-        told(&trace.rows(Range::ALL), FocusChange::TABLE, &FOCUS),
+        values(&trace.rows(Range::ALL), FocusChange::TABLE, &FOCUS),
         ["process 1 100 - 100 - -", "process 1 200 - - 200 -", "process 1 300 - 200 - 800",]
     );
 }
@@ -391,7 +392,7 @@ fn parts_of_a_trace_have_their_parts_of_stays() {
     trace.focus(1000, 999, &[]);
     let rows = trace.rows(Range { start_ns: 150_000, end_ns: 400_000 });
     assert_eq!(
-        told(&rows, FocusChange::TABLE, &FOCUS),
+        values(&rows, FocusChange::TABLE, &FOCUS),
         ["thread 1 200 2000 - 300 150", "thread 1 100 1000 300 - 100"]
     );
 }
@@ -414,7 +415,7 @@ fn stacks_stand_in_the_events() {
         (UserLock::TABLE, "stack_id"),
         (UiDelay::TABLE, "stack_id"),
     ] {
-        stacks.extend(told(&rows, table, &[column]));
+        stacks.extend(values(&rows, table, &[column]));
     }
     stacks.sort();
     stacks.dedup();
@@ -427,6 +428,6 @@ fn what_is_cut_short_stays_an_event() {
     trace.window(10, EDITOR, 163, &[1, 2, 3]);
     trace.window(11, EDITOR, 84, &[]);
     let rows = trace.rows(Range::ALL);
-    assert_eq!(told(&rows, GenericEvent::TABLE, &["event_id"]), ["163", "84"]);
-    assert!(told(&rows, UserLock::TABLE, &["acquire_ns"]).is_empty());
+    assert_eq!(values(&rows, GenericEvent::TABLE, &["event_id"]), ["163", "84"]);
+    assert!(values(&rows, UserLock::TABLE, &["acquire_ns"]).is_empty());
 }

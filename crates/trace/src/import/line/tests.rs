@@ -151,7 +151,7 @@ fn a_stack_of_a_switch_is_found_by_its_thread_else_by_its_processor_if_no_other_
     // Wherever it was logged: the thread goes back to user mode on another processor.
     line.attach(1, StackSource::Thread(4), Half::User, given(first), Some(1));
     line.attach(2, StackSource::Thread(12), Half::Kernel, given(second), Some(1));
-    // On another processor, of a half that is there, or of two switches one.
+    // Not found: a stack on another processor, a half that the event has already, one of two switches.
     line.attach(2, StackSource::Thread(12), Half::User, given(first), Some(0));
     line.attach(2, StackSource::Thread(12), Half::Kernel, given(first), Some(1));
     line.attach(3, StackSource::Thread(12), Half::Kernel, given(first), Some(0));
