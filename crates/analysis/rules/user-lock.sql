@@ -10,7 +10,7 @@
 -- needs: context_switch or user_lock, stacks or user_lock
 -- evidence: dump wait --process {wait_pid} --method '*EnterCrit*;*EnterSharedCrit*;*UserCritSec*' --details
 -- evidence: dump wait --process {wait_pid} --method '*EnterCrit*;*EnterSharedCrit*;*UserCritSec*' --chain
--- evidence: dump user-lock --process {told_pid} --details
+-- evidence: dump user-lock --process {reported_pid} --details
 -- param min_single_ms: float = 20 – a window that stands still for longer stutters under the mouse
 -- param min_total_ms: float = 100 – below that nobody notices
 -- param min_wait_us: float = 500 – the lock is asked for all the time; shorter waits and holds are its everyday price
@@ -77,7 +77,7 @@ SELECT h.holder || CASE WHEN h.processes = 1 AND NOT h.is_exit THEN ' (' || p.pi
   first_value(d.stack_id ORDER BY d.wait_ns DESC) AS stack_id,
   first_value(d.thread_key ORDER BY d.wait_ns DESC) AS thread_key,
   first_value(d.wait_from_ns ORDER BY d.wait_ns DESC) AS at_ns,
-  CASE WHEN NOT bool_and(d.is_reported) THEN max(v.pid) END AS wait_pid, CASE WHEN bool_or(d.is_reported) THEN max(v.pid) END AS told_pid
+  CASE WHEN NOT bool_and(d.is_reported) THEN max(v.pid) END AS wait_pid, CASE WHEN bool_or(d.is_reported) THEN max(v.pid) END AS reported_pid
 FROM delays d JOIN holders h ON h.holder = d.holder JOIN process p ON p.process_key = h.only_key
 LEFT JOIN process v ON v.process_key = d.process_key
 WHERE h.total_ns >= $min_total_ms * 1000000 AND h.longest_ns >= $min_single_ms * 1000000

@@ -112,10 +112,11 @@ mod tests {
     #[test]
     fn a_line_whose_value_is_null_is_left_out() {
         let (pid, none) = (AnyValue::Whole(12), AnyValue::Missing);
-        let value = |name: &str| [("pid", &pid), ("told_pid", &none)].into_iter().find(|one| one.0 == name);
+        let value =
+            |name: &str| [("pid", &pid), ("reported_pid", &none)].into_iter().find(|one| one.0 == name);
         let line = |template| line(template, |name| value(name).map(|(_, value)| value));
         assert_eq!(line("dump wait --process {pid}").as_deref(), Some("dump wait --process 12"));
-        assert_eq!(line("dump user-lock --process {told_pid} --details"), None);
+        assert_eq!(line("dump user-lock --process {reported_pid} --details"), None);
         // A column that the rule does not have is a mistake in the rule: the line stays, so that it is seen.
         assert_eq!(line("dump wait --process {nobody}").as_deref(), Some("dump wait --process ''"));
     }

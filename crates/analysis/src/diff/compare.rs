@@ -116,7 +116,7 @@ fn show_innermost(rows: &mut [(Change, f64)]) {
         }
     }
     for (at, (row, _)) in rows.iter_mut().enumerate() {
-        row.is_told = innermost.get(&times(row)).is_none_or(|(_, best)| *best == at);
+        row.is_shown = innermost.get(&times(row)).is_none_or(|(_, best)| *best == at);
     }
 }
 
@@ -196,7 +196,7 @@ fn change(name: String, of: Option<String>, [a, b]: [&Option<Totals>; 2], scale:
         bytes_b: bytes.1,
         timeouts_a: timeouts.0,
         timeouts_b: timeouts.1,
-        is_told: true,
+        is_shown: true,
         sort_value: scale.worth(a_ns.unwrap_or(0), b_ns.unwrap_or(0)),
     })
 }
@@ -322,7 +322,7 @@ mod tests {
         let b = side(&[("Main", 900, 9.0), ("Swap", 900, 0.0), ("Scan", 300, 2.0)]);
         let shown = |is_code| {
             let rows = changes(a.clone(), b.clone(), &Scale { is_code, ..SCALE }).rows;
-            let shown = rows.iter().rev().filter(|row| row.is_told);
+            let shown = rows.iter().rev().filter(|row| row.is_shown);
             shown.map(|row| row.name.clone()).collect::<Vec<_>>()
         };
         assert_eq!(shown(true), ["Scan", "Swap"], "300 of 300 are new, 400 of 900");

@@ -196,7 +196,7 @@ impl<'a> Report<'a> {
         // Before rows are left out for readers: what is hidden differs all the same.
         self.is_same &= compared.rows.is_empty() && compared.hidden == 0;
         if self.top > 0 {
-            compared.rows.retain(|row| row.is_told);
+            compared.rows.retain(|row| row.is_shown);
         }
         if !self.asked.wants(table) {
             return Ok(());

@@ -65,7 +65,7 @@ etwkit_query::declare! {
         bytes_b: Option<i64> = "Bytes of B.",
         timeouts_a: Option<i64> = "Queries of A during which a server did not answer in time.",
         timeouts_b: Option<i64> = "Queries of B during which a server did not answer in time.",
-        is_told: bool =
+        is_shown: bool =
             "Whether text shows it: of several methods of a process with the same times only the innermost one.",
         sort_value: f64 = "What the rows are sorted by.",
     }

@@ -95,7 +95,7 @@ pub(super) const CHANGES: View<Shown, Change> = View::new(
     ],
     |row| row.sort_value,
 )
-.listing("", |row| row.is_told);
+.listing("", |row| row.is_shown);
 
 type Counted = Column<Shown, CounterChange>;
 

@@ -165,7 +165,7 @@ impl Search<'_, '_> {
         rest
     }
 
-    /// The candidate that correlates most with the rest, under its most telling name.
+    /// The candidate that correlates most with the rest, under the name that says most.
     fn next(&self, is_out: &mut [bool]) -> Option<Chosen> {
         // Ranks, since run times have long tails: a single wild run would decide a correlation of values.
         let rest = unit(ranks(&self.rest()));

@@ -39,13 +39,14 @@ impl Question for PathRequest {
         };
         let all = Shown { has_unknown: true };
         let form = if self.by_process {
-            let tell = move |_: &Self, fields: &mut [Field]| {
+            let describe = move |_: &Self, fields: &mut [Field]| {
                 PROCESSES.describe::<ProcessShare>(&all, Into::into, fields);
             };
-            Form::made::<ProcessShare>(sql, answer).describing(tell)
+            Form::made::<ProcessShare>(sql, answer).describing(describe)
         } else if self.sums {
-            let tell = move |_: &Self, fields: &mut [Field]| SHARES.describe::<Share>(&all, Into::into, fields);
-            Form::made::<Share>(sql, answer).describing(tell)
+            let describe =
+                move |_: &Self, fields: &mut [Field]| SHARES.describe::<Share>(&all, Into::into, fields);
+            Form::made::<Share>(sql, answer).describing(describe)
         } else if self.tree {
             Form::made::<Node>(sql, answer).with_fields(fields::<Stacks>())
         } else {

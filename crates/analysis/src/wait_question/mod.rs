@@ -191,7 +191,9 @@ impl Question for WaitQuestion {
             Rows::Single => Form::made::<WaitRow>(self.request().list_sql(), single::answer)
                 .shows_as(&single::WAITS, single::Wait::without_stacks)
                 .with_fields(fields::<Stacks>()),
-            Rows::Sums(_) => Form::made::<WaitSum>(self.request().sql(), sums::answer).describing(sums::tell),
+            Rows::Sums(_) => {
+                Form::made::<WaitSum>(self.request().sql(), sums::answer).describing(sums::describe)
+            }
         };
         form.top(self.top)
     }

@@ -84,7 +84,7 @@ const SUMS: View<Asked, WaitSum> = View::new(
 .ranking(|asked| Ranked::rows_unless(asked.of.sort == WaitSort::Time));
 
 /// Says how columns for machines add up.
-pub(super) fn tell(question: &WaitQuestion, fields: &mut [Field]) {
+pub(super) fn describe(question: &WaitQuestion, fields: &mut [Field]) {
     let asked = Asked { of: question.clone(), has_open: true, has_unknown: true };
     SUMS.describe(&asked, |row: WaitSum| row, fields);
 }

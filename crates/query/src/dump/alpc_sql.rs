@@ -2,14 +2,14 @@
 
 use super::alpc::{AlpcBy, AlpcRequest};
 use super::sql::{
-    PROCESS_COLUMNS, filtered, process_columns, quoted, stack_condition, stack_text, text_condition,
-    time_condition, told_condition,
+    PROCESS_COLUMNS, filtered, known_condition, process_columns, quoted, stack_condition, stack_text,
+    text_condition, time_condition,
 };
 
 impl AlpcRequest {
     /// Conditions on single messages, which sums cannot answer.
     fn limits(&self) -> Vec<String> {
-        let mut all = told_condition("a.sender_wait_ns", self.wait);
+        let mut all = known_condition("a.sender_wait_ns", self.wait);
         all.extend(time_condition("coalesce(a.send_ns, a.receive_ns, a.end_ns)", self.time));
         all.extend(stack_condition("a.stack_id", self.stack.as_deref()));
         all

@@ -1,7 +1,7 @@
 //! Where the focus of the user was: sums by process or thread, or single stays.
 
 use super::sql::{
-    PROCESS_COLUMNS, ProcessQuery, filtered, overlap_condition, thread_columns, told_condition,
+    PROCESS_COLUMNS, ProcessQuery, filtered, known_condition, overlap_condition, thread_columns,
 };
 use super::{Recorded, Top};
 use crate::question::Format::{Id, Moment, ProcessLine, Seconds, Whole};
@@ -133,7 +133,7 @@ const STAYS: &str = "stay AS (
 impl FocusRequest {
     fn conditions(&self) -> String {
         let mut all = self.processes.conditions();
-        all.extend(told_condition("f.duration_ns", self.duration));
+        all.extend(known_condition("f.duration_ns", self.duration));
         all.extend(overlap_condition("f.from_ns", "f.to_ns", self.time));
         filtered(&all)
     }

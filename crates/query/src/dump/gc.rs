@@ -1,8 +1,8 @@
 //! Garbage collections of .NET processes: sums by process, generation or reason, or single collections.
 
 use super::sql::{
-    NO_NUMBER, NO_TEXT, PROCESS_COLUMNS, ProcessQuery, filtered, process_columns, time_condition,
-    told_condition,
+    NO_NUMBER, NO_TEXT, PROCESS_COLUMNS, ProcessQuery, filtered, known_condition, process_columns,
+    time_condition,
 };
 use super::{Recorded, Top};
 use crate::question::Format::{FineMilliseconds, Megabytes, Moment, Process, ProcessLine, Whole, Word};
@@ -182,7 +182,7 @@ impl GcRequest {
     fn conditions(&self) -> String {
         let mut all = self.processes.conditions();
         all.extend(self.generation.map(|generation| format!("g.generation = {generation}")));
-        all.extend(told_condition("g.suspended_ns", self.suspended));
+        all.extend(known_condition("g.suspended_ns", self.suspended));
         all.extend(time_condition("coalesce(g.start_ns, g.end_ns)", self.time));
         filtered(&all)
     }

@@ -1,8 +1,8 @@
 //! Pages that were read from files since a thread touched them: by file or process, or single reads.
 
 use super::sql::{
-    NO_TEXT, PROCESS_COLUMNS, ProcessQuery, filtered, process_columns, stack_condition, stack_text,
-    text_condition, time_condition, told_condition,
+    NO_TEXT, PROCESS_COLUMNS, ProcessQuery, filtered, known_condition, process_columns, stack_condition,
+    stack_text, text_condition, time_condition,
 };
 use super::{Recorded, Top};
 use crate::question::Format::{Bytes, FineMilliseconds, Id, Microseconds, Process, ProcessLine, Whole, Word};
@@ -145,7 +145,7 @@ impl HardFaultRequest {
 
     /// Conditions on single reads, which sums cannot answer.
     fn limits(&self) -> Vec<String> {
-        let mut all = told_condition("h.duration_ns", self.duration);
+        let mut all = known_condition("h.duration_ns", self.duration);
         all.extend(time_condition("h.start_ns", self.time));
         all.extend(stack_condition("h.stack_id", self.stack.as_deref()));
         all

@@ -1,8 +1,8 @@
 //! Heaps of programs: what was allocated and not freed, by heap, process or stack; single events.
 
 use super::sql::{
-    NO_NUMBER, NO_TEXT, PROCESS_COLUMNS, ProcessQuery, filtered, process_columns, stack_condition,
-    stack_text, text_condition, time_condition, told_condition,
+    NO_NUMBER, NO_TEXT, PROCESS_COLUMNS, ProcessQuery, filtered, known_condition, process_columns,
+    stack_condition, stack_text, text_condition, time_condition,
 };
 use super::{Recorded, Top};
 use crate::question::Format::{Bytes, FineMilliseconds, Id, Process, ProcessLine, Whole, Word};
@@ -158,7 +158,7 @@ impl Question for HeapRequest {
 impl HeapRequest {
     /// Conditions on single events, which sums cannot answer.
     fn limits(&self) -> Vec<String> {
-        let mut all = told_condition("h.size_bytes", self.size);
+        let mut all = known_condition("h.size_bytes", self.size);
         all.extend(time_condition("h.ts_ns", self.time));
         all.extend(stack_condition("h.stack_id", self.stack.as_deref()));
         all

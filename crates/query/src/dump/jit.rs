@@ -1,8 +1,8 @@
 //! Methods that .NET compiled at run time: sums by process or tier, or single compilations.
 
 use super::sql::{
-    NO_TEXT, PROCESS_COLUMNS, ProcessQuery, filtered, process_columns, text_condition, time_condition,
-    told_condition,
+    NO_TEXT, PROCESS_COLUMNS, ProcessQuery, filtered, known_condition, process_columns, text_condition,
+    time_condition,
 };
 use super::{Recorded, Top};
 use crate::question::Format::{FineMilliseconds, Id, Moment, PlainBytes, Process, ProcessLine, Whole, Word};
@@ -141,7 +141,7 @@ impl JitRequest {
         let mut all = self.processes.conditions();
         all.extend(text_condition("j.method", self.method.as_deref()));
         all.extend(text_condition("j.tier", self.tier.as_deref()));
-        all.extend(told_condition("j.duration_ns", self.duration));
+        all.extend(known_condition("j.duration_ns", self.duration));
         all.extend(time_condition("j.ts_ns", self.time));
         filtered(&all)
     }

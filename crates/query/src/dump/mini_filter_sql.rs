@@ -2,14 +2,14 @@
 
 use super::mini_filter::{MiniFilterBy, MiniFilterRequest};
 use super::sql::{
-    PROCESS_COLUMNS, filtered, process_columns, quoted, stack_condition, stack_text, text_condition,
-    time_condition, told_condition,
+    PROCESS_COLUMNS, filtered, known_condition, process_columns, quoted, stack_condition, stack_text,
+    text_condition, time_condition,
 };
 
 impl MiniFilterRequest {
     /// Conditions on single calls, which sums cannot answer.
     fn limits(&self) -> Vec<String> {
-        let mut all = told_condition("f.duration_ns", self.duration);
+        let mut all = known_condition("f.duration_ns", self.duration);
         all.extend(time_condition("coalesce(f.start_ns, f.end_ns)", self.time));
         all.extend(text_condition("f.path", self.file.as_deref()));
         all.extend(stack_condition("f.stack_id", self.stack.as_deref()));

@@ -1,8 +1,8 @@
 //! Operations on the registry: sums by key, process, kind, status or value, or single operations.
 
 use super::sql::{
-    PROCESS_COLUMNS, ProcessQuery, any_text_condition, filtered, process_columns, range_condition,
-    status_condition, text_condition, time_condition, told_condition,
+    PROCESS_COLUMNS, ProcessQuery, any_text_condition, filtered, known_condition, process_columns,
+    range_condition, status_condition, text_condition, time_condition,
 };
 use super::{Recorded, Top};
 use crate::question::Format::{FineMilliseconds, Id, Microseconds, Process, ProcessLine, Whole, Word};
@@ -217,7 +217,7 @@ impl RegistryRequest {
     fn row_conditions(&self) -> Vec<String> {
         let mut all: Vec<String> = text_condition("r.value", self.value.as_deref()).into_iter().collect();
         all.extend(self.status.as_deref().and_then(|filter| status_condition("r.status", filter)));
-        all.extend(told_condition("r.duration_ns", self.duration));
+        all.extend(known_condition("r.duration_ns", self.duration));
         all.extend(time_condition("r.start_ns", self.time));
         all
     }

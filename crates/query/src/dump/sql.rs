@@ -156,7 +156,7 @@ pub(super) fn stack_text(stack: &str, name: &str, wanted: bool) -> (String, Stri
 
 /// The condition that a number is known and lies in a range; none for no limit.
 // A missing number is no 0 here, unlike in `range_condition`: what is not known does not fit `..5`.
-pub(super) fn told_condition(expression: &str, range: Range) -> Vec<String> {
+pub(super) fn known_condition(expression: &str, range: Range) -> Vec<String> {
     let within = range_condition(expression, range);
     within.into_iter().flat_map(|within| [format!("{expression} IS NOT NULL"), within]).collect()
 }

@@ -1,6 +1,6 @@
 //! Stays in connected standby.
 
-use super::sql::{ends, filtered, told_condition};
+use super::sql::{ends, filtered, known_condition};
 use super::{Recorded, Top};
 use crate::question::Format::{Fixed, Length, Moment, Whole, Word};
 use crate::question::{Column, Form, Question, Ranked, Value, View, group, option};
@@ -38,7 +38,7 @@ declare! {
         enter_reason_name: Option<String> = "Why it began, as text.",
         exit_reason: Option<i64> = "Why it ended, as number.",
         exit_reason_name: Option<String> = "Why it ended, as text.",
-        told_duration_ns: Option<i64> = "Length as the exit tells it.",
+        told_duration_ns: Option<i64> = "Length as the exit reports it.",
         drips_ns: Option<i64> = "Time in the deepest idle state of the platform.",
         non_drips_ns: Option<i64> = "Time outside it.",
         drips_ratio: Option<f64> =
@@ -137,7 +137,7 @@ impl StandbyRequest {
             let (a, b) = ends(self.time);
             conditions.push(format!("coalesce(enter_ns, exit_ns) <= {b} AND coalesce(exit_ns, {b}) >= {a}"));
         }
-        conditions.extend(told_condition("duration_ns", self.duration));
+        conditions.extend(known_condition("duration_ns", self.duration));
         let sort = self.sort.sql();
         format!(
             "SELECT *, CAST(drips_ns AS DOUBLE) / nullif(told_duration_ns, 0) AS drips_ratio, CAST({sort} AS DOUBLE) AS sort_value

@@ -1,6 +1,6 @@
 //! What it costs to start and end processes: by program, or single ones.
 
-use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered, text_condition, time_condition, told_condition};
+use super::sql::{PROCESS_COLUMNS, ProcessQuery, filtered, known_condition, text_condition, time_condition};
 use super::{Recorded, Top};
 use crate::question::Format::{FineMilliseconds, Moment, ProcessLine, Whole, Word};
 use crate::question::{Column, Form, Question, Ranked, View, group, option};
@@ -151,8 +151,8 @@ impl StartRequest {
         let mut conditions = self.processes.conditions();
         conditions.push("coalesce(p.start_ns, p.terminate_ns, p.stop_ns) IS NOT NULL".to_owned());
         conditions.extend(text_condition("c.name", self.creator.as_deref()));
-        conditions.extend(told_condition("p.start_cost_ns", self.cost));
-        conditions.extend(told_condition("p.exit_duration_ns", self.exit));
+        conditions.extend(known_condition("p.start_cost_ns", self.cost));
+        conditions.extend(known_condition("p.exit_duration_ns", self.exit));
         conditions.extend(time_condition("coalesce(p.start_ns, p.stop_ns, p.terminate_ns)", self.time));
         // Parts are shown only where the whole cost is known; otherwise they would not add up to anything.
         let part =

@@ -1,8 +1,8 @@
 //! System calls: sums by function, process, thread or status, or single calls.
 
 use super::sql::{
-    PROCESS_COLUMNS, ProcessQuery, any_text_condition, filtered, range_condition, status_condition,
-    time_condition, told_condition,
+    PROCESS_COLUMNS, ProcessQuery, any_text_condition, filtered, known_condition, range_condition,
+    status_condition, time_condition,
 };
 use super::{Recorded, Result, Top, ask, has_rows};
 use crate::Session;
@@ -242,7 +242,7 @@ impl SyscallRequest {
         all.extend(any_text_condition(&["function", "full_name"], self.function.as_deref()));
         all.extend(self.status.as_deref().and_then(|filter| status_condition("s.status", filter)));
         all.extend(self.thread.map(|tid| format!("t.tid = {}", tid.cast_signed())));
-        all.extend(told_condition("duration_ns", self.duration));
+        all.extend(known_condition("duration_ns", self.duration));
         all.extend(time_condition("coalesce(enter_ns, exit_ns)", self.time));
         all
     }

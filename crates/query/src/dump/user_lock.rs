@@ -2,8 +2,8 @@
 //! acquisitions.
 
 use super::sql::{
-    PROCESS_COLUMNS, ProcessQuery, filtered, quoted, stack_condition, stack_text, thread_columns,
-    time_condition, told_condition,
+    PROCESS_COLUMNS, ProcessQuery, filtered, known_condition, quoted, stack_condition, stack_text,
+    thread_columns, time_condition,
 };
 use super::{Recorded, Top};
 use crate::question::Format::{FineMilliseconds, Id, Process, ProcessLine, Whole, Word};
@@ -154,8 +154,8 @@ impl Question for UserLockRequest {
 impl UserLockRequest {
     /// Conditions on single acquisitions, which sums of processes cannot answer.
     fn limits(&self) -> Vec<String> {
-        let mut all = told_condition("l.wait_ns", self.wait);
-        all.extend(told_condition("l.hold_ns", self.hold));
+        let mut all = known_condition("l.wait_ns", self.wait);
+        all.extend(known_condition("l.hold_ns", self.hold));
         all.extend(time_condition("coalesce(l.acquire_ns, l.release_ns)", self.time));
         all.extend(stack_condition("l.stack_id", self.stack.as_deref()));
         all
