@@ -309,7 +309,7 @@ fn endless_rows_are_not_begun() {
         match part {
             None => assert_eq!(read_all(&target), Ok(31)),
             Some(part) => {
-                assert_refused(Extract::open(&target), &["damaged extract: mark.parquet of ", part])
+                assert_refused(Extract::open(&target), &["damaged extract: mark.parquet of ", part]);
             }
         }
         fs::write(&file, &whole).unwrap();

@@ -105,7 +105,7 @@ fn huge_answers_are_cut_and_counted() {
     assert_eq!(second["cut"]["skipped"], 7);
     assert_ne!(first["rows"][0], second["rows"][0], "the next page has other rows");
     for reply in &replies {
-        assert!(replies["bytes"].as_u64().unwrap() < 64_000, "{}", replies["bytes"]);
+        assert!(reply["bytes"].as_u64().unwrap() < 64_000, "{}", reply["bytes"]);
     }
 }
 
