@@ -10,6 +10,9 @@ const COLUMNS: usize = 110;
 /// Lines of a function.
 const FUNCTION: usize = 80;
 
+/// Lines of a file that declares a question, without its tests.
+const QUESTION: usize = 250;
+
 /// All Rust files of the workspace and of its fuzz targets.
 fn all_sources() -> Vec<PathBuf> {
     let mut files = Vec::new();
@@ -121,6 +124,25 @@ fn functions_fit_two_screens() {
         }
     }
     assert!(long.is_empty(), "functions of more than {FUNCTION} lines: {long:#?}");
+}
+
+#[test]
+fn a_question_is_read_in_one_go() {
+    let (mut questions, mut long) = (0, Vec::new());
+    for file in all_sources() {
+        let source = std::fs::read_to_string(&file).unwrap();
+        let code = source.split("#[cfg(test)]").next().unwrap_or_default();
+        if !code.lines().any(|line| line.starts_with("impl Question for ")) {
+            continue;
+        }
+        questions += 1;
+        let lines = code.lines().count();
+        if lines > QUESTION {
+            long.push(format!("{}: {lines} lines", name(&file)));
+        }
+    }
+    assert!(questions > 40, "only {questions} questions were found");
+    assert!(long.is_empty(), "questions of more than {QUESTION} lines: {long:#?}");
 }
 
 #[test]

@@ -210,8 +210,7 @@ ORDER BY sort_value, count, kind, process_key",
     /// The question for single faults.
     #[must_use]
     pub fn faults_sql(&self) -> String {
-        let mut conditions = self.conditions();
-        conditions.extend(self.limits());
+        let conditions = [self.conditions(), self.limits()].concat();
         let (text, join) = stack_text("f.stack_id", "stack", self.stacks);
         format!(
             "SELECT f.ts_ns, f.kind, f.process_key, {PROCESS_COLUMNS}, t.tid, hex(f.address) AS address, f.function,

@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 
 use super::Top;
-use super::process::{ListedProcess, ProcessRequest, ProcessRow, ProcessSort};
+use super::process::{ProcessRequest, ProcessRow, ProcessSort};
+use super::process_view::ListedProcess;
 use super::trace::TraceInfo;
 use crate::question::Source;
 

@@ -2,14 +2,15 @@
 
 use serde::Serialize;
 
-use super::tcp::{TcpAnswer, TcpRequest, TcpRetransmitRow, TcpRow, TcpSort, TcpTotal, TcpTotals, total};
+use super::tcp::{TcpAnswer, TcpRequest, TcpRetransmitRow, TcpRow, TcpSort, TcpTotals, total};
+use super::tcp_lines::{counts, rate, retransmit_line, total_line};
 use super::tcp_post::{ISSUES, PostIssueRow};
 use super::{Result, Top};
 use crate::Session;
 use crate::question::Format::{
     FineMilliseconds, Fixed, Milliseconds, Moment, PlainBytes, ProcessLine, Seconds, Whole, Word,
 };
-use crate::question::{Answer, Column, Form, Line, Question, Shows, Style, Value, View, fields};
+use crate::question::{Answer, Column, Form, Question, Shows, Style, View, fields};
 
 /// A connection with those of its retransmissions that are shown.
 #[derive(Serialize)]
@@ -157,54 +158,9 @@ const CONNECTIONS: View<TcpRequest, Connection> = View::new(
     has_total.then(line).into_iter().collect()
 });
 
-/// Whether totals are packets, not bytes.
-fn counts(asked: &TcpRequest) -> bool {
-    asked.sort == TcpSort::TotalCount
-}
-
-/// Bytes for each second as MiB.
-fn rate(bytes_per_s: Option<f64>) -> Value {
-    bytes_per_s.map(|rate| rate / 1_048_576.0).into()
-}
-
 /// `0x` and 16 digits.
 pub(super) fn tcb(hex: &str) -> String {
     format!("0x{:0>16}", hex.trim_start_matches("0x"))
-}
-
-fn retransmit_line(row: &TcpRetransmitRow) -> Line {
-    let client = if row.kind == "client" { " ClientRetransmission: True" } else { "" };
-    let probe = if row.kind == "tail_loss_probe" { " TailLossProbe: True" } else { "" };
-    Line::new(format!("    {} ms delay at ", milliseconds(row.delay_ns)))
-        .value(Moment, row.ts_ns)
-        .words(" ")
-        .whole(row.size_bytes)
-        .words(format!(" bytes SequenceNr: {}{client}{probe}", row.sequence))
-}
-
-/// Whole milliseconds, rounded half to even.
-fn milliseconds(ns: i64) -> i64 {
-    let (whole, rest) = (ns.div_euclid(1_000_000), ns.rem_euclid(1_000_000));
-    whole.saturating_add(i64::from(rest > 500_000 || (rest == 500_000 && whole % 2 != 0)))
-}
-
-fn total_line(total: &TcpTotal) -> Line {
-    Line::new("Totals: received ")
-        .whole(total.received_packets)
-        .words(" packets ")
-        .whole(total.received_bytes)
-        .words(" Bytes, sent ")
-        .whole(total.sent_packets)
-        .words(" packets ")
-        .whole(total.sent_bytes)
-        .words(" Bytes, together ")
-        .whole(total.received_bytes.saturating_add(total.sent_bytes))
-        .words(" Bytes; ")
-        .whole(total.retransmits)
-        .words(" retransmissions - ")
-        .value(Milliseconds, total.retransmit_ns)
-        .words(" ms; Connections: ")
-        .whole(total.connections)
 }
 
 impl Question for TcpRequest {
@@ -275,6 +231,7 @@ fn retransmissions(one: &Connection) -> Vec<Retransmission> {
 mod tests {
     use super::*;
     use crate::dump::tcp::RETRANSMIT_BYTES;
+    use crate::dump::tcp_lines::milliseconds;
     use crate::question::Request;
 
     #[test]
