@@ -148,7 +148,8 @@ mod tests {
 
     #[test]
     fn each_pair_of_points_counts_once() {
-        // Slopes with their weights: -3 (1), 0 (2), 0 (2.2), 3 / 3.2 (3.2), 2.5 (1.2), 3 (1); half of it is 5.3.
+        // Slopes with their weights: -3 (1), 0 (2), 0 (2.2), 3 / 3.2 (3.2), 2.5 (1.2), 3 (1); half of it is
+        // 5.3.
         near(slope(&[0.0, 1.0, 2.0, 3.2], &[0.0, 3.0, 0.0, 3.0]), 3.0 / 3.2);
     }
 

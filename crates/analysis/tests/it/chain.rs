@@ -263,8 +263,8 @@ fn circles_and_endless_chains_end() {
     assert_eq!((long.links.len(), long.root.kind.as_str()), (64, "too_deep"));
 }
 
-/// The example in docs/numbers/waits.md: 2 reads for long, then waits briefly for a lock, before it ends the wait
-/// of 1.
+/// The example in docs/numbers/waits.md: 2 reads for long, then waits briefly for a lock, before it ends the
+/// wait of 1.
 fn reader(lock: i64) -> Machine {
     let mut machine = Machine::new(&["ui.exe", "worker.exe", "other.exe"], 200);
     machine

@@ -405,8 +405,8 @@ fn marks_are_events_again() {
 
 #[test]
 fn a_file_may_name_marks_alone() {
-    // With or without their text, beside other events of the extract: the planner gives up over an ORDER BY of
-    // columns that are constants.
+    // With or without their text, beside other events of the extract: the planner gives up over an ORDER BY
+    // of columns that are constants.
     let mark = "<Event Provider='ce1dbfb4-137e-4da6-87b0-3f59aa102cbc' OpCode='34'/>";
     let said = format!(
         "{mark}<PayloadIdentifier FieldName='Message' FieldValue='a &quot;b&quot; \\c&#10;\u{fffd}'/>"

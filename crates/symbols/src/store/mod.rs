@@ -3,8 +3,8 @@
 //! A store keeps a file as `name.pdb/KEY/name.pdb`, where the key is GUID and age; as `name.pd_` if it is
 //! compressed; or elsewhere, if there is a `file.ptr`. Stores with a file `index2.txt` have one more folder
 //! in front, the first two letters of the name. Text symbols of Breakpad lie beside it as `name.sym`,
-//! compressed PDB files in a folder `msfz0`, since other programs that share the store may not read them. Images lie in
-//! the same way under their own names, time stamps and sizes.
+//! compressed PDB files in a folder `msfz0`, since other programs that share the store may not read them.
+//! Images lie in the same way under their own names, time stamps and sizes.
 //!
 //! Whatever a store has is looked at before it is used or kept: what is no symbol file, or that of another
 //! build, is neither.
