@@ -2,7 +2,6 @@
 
 use super::cut::Cut;
 use super::exception_filter::ExceptionFilters;
-use super::exception_rules::Kept;
 use super::exception_view::{LISTED, TOGETHER, Thrown};
 use super::group::Group;
 use super::sql::ProcessQuery;
@@ -12,6 +11,8 @@ use super::{Recorded, Result, Top};
 use crate::Session;
 use crate::question::{Among, Answer, Files, FilesError, Form, NamedFile, Question, Sums, group, option};
 use crate::range::{Range, Unit};
+
+pub use super::exception_rules::Kept;
 
 const TYPES: Among =
     Among::Texts("type of exception", "types of exceptions", "SELECT exception_type AS text FROM exception");
